@@ -22,9 +22,9 @@ BENCHES := $(patsubst bench/%.py,bench-%,$(subst _,-,$(wildcard bench/*.py)))
 # What each check runs, whose first line says what it does.
 check-fuzz := tests.fuzz
 check-fuzz-files := tests.fuzz --files
-check-lockstep := hdnhw.sim.lockstep
-check-soak := hdnhw.sim.lockstep --hours 1 --packets 190000 --rounds 20
-check-soak-engines := hdnhw.sim.engine_soak --hours 1
+check-lockstep := tests.soak.lockstep
+check-soak := tests.soak.lockstep --hours 1 --packets 190000 --rounds 20
+check-soak-engines := tests.soak.engine_soak --hours 1
 check-mutants := tests.mutants.check
 check-mutants-engines := tests.mutants.check combining registers barrier lengths
 check-mutants-proved := tests.mutants.proofs
@@ -56,6 +56,7 @@ quick: $(COMPLETE) ## of `make test`, what the changes since the last run that p
 lint: $(COMPLETE) ## format, lint and types alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@rm -rf build/types && mkdir -p build/types/hdnhw && ln -s $(CURDIR)/hdnhw/* $(CURDIR)/boards $(CURDIR)/sim build/types/hdnhw
 	$(BIN)/mypy
 
 set-up: $(COMPLETE) ## set up all tests that are dear, without running them
@@ -77,7 +78,7 @@ check-fixed: $(COMPLETE) ## for every commit: features that need more time, old 
 	$(BIN)/python -m pytest --tier fixed
 	$(BIN)/python -m tests.fuzz --seed 1 --count 200 --files & \
 	$(BIN)/python -m tests.fuzz --seed 1 --count 300; lines=$$?; wait $$! && exit $$lines
-	$(BIN)/python -m hdnhw.sim.lockstep --seed 1 --count 2
+	$(BIN)/python -m tests.soak.lockstep --seed 1 --count 2
 
 check-heavy: $(COMPLETE) ## all tests that `make test` leaves out: longer packets, larger fabrics, all tables of the docs; hours
 	$(BIN)/python -m pytest --tier fixed,drawn

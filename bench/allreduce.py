@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from bench.collectives import BUFFERS, table
 from hdnhw.collectives.comparison import compared
 from hdnhw.collectives.cost import any_partner_bound, lower_bound
-from hdnhw.model.collective import measure_allreduce
-from hdnhw.spec import FabricSpec, parse
-from hdnhw.topology.network import build
+from hdnhw.measurement.collective import measure_allreduce
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 NETWORKS = (
     ("hdn(cube(2), [[0]])", "cube(4)", "torus(4, 4)"),

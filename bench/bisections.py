@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import parse
+from hdnhw.networks.design import candidates
+from hdnhw.networks.parse import parse
 from hdnhw.topology.cut_bound import bound_around, cut_share, known_bound
 from hdnhw.topology.cuts import best_cut, bisection, cut_edges, known_halves
-from hdnhw.topology.design import candidates
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
 

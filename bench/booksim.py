@@ -19,14 +19,15 @@ from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from typing import Any
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.machine.timing import buffers_per_vc
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
+from hdnhw.measurement.statistics import summarise
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.model.statistics import summarise
-from hdnhw.processes import Budget, SpentError
-from hdnhw.spec import FabricSpec, parse
-from hdnhw.timing import buffers_per_vc
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.processes import Budget, SpentError
 from hdnhw.topology.metrics import neighbor_table
 
 BUFFERS = 8

@@ -6,13 +6,14 @@ from hdnhw.collectives.cost import corrected_formula, lower_bound, paper_formula
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import Execution, execute
 from hdnhw.collectives.operations import operation_schedule
-from hdnhw.model.collective import measure_network_exchange, measure_steps
+from hdnhw.measurement.collective import measure_network_exchange, measure_steps
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import MOVING, FabricSpec, parse
+from hdnhw.spec import MOVING, FabricSpec
 from hdnhw.topology.flow import flow_bound
 from hdnhw.topology.metrics import degree_bounds, neighbor_table
-from hdnhw.topology.network import build
 
 NETWORKS = (
     ("hdn(cube(2), [[0]])", "cube(4)", "torus(4, 4)"),

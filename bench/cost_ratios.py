@@ -7,13 +7,15 @@ from itertools import product as pairs
 from math import log2, prod
 from pathlib import Path
 
-from hdnhw.report.cost_ratios import draw_cost_ratios
-from hdnhw.report.figure import check_plot, save_figure
-from hdnhw.spec import complete, cube, hdn, parse, product, rdn, torus
+from hdnhw.figures.cost_ratios import draw_cost_ratios
+from hdnhw.figures.figure import check_plot, save_figure
+from hdnhw.networks.build import build
+from hdnhw.networks.design import measure, search
+from hdnhw.networks.families.dualnets import hdn, rdn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import complete, cube, product, torus
 from hdnhw.spec.products import Factor, Product
-from hdnhw.topology.design import measure, search
 from hdnhw.topology.metrics import degree_bounds, distances_from, summarise_distances, weighted_cost_ratio
-from hdnhw.topology.network import build
 
 MOST_NODES, MOST_COST = 1 << 20, 40
 """Of the networks; cost is ports and diameter together."""

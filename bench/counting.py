@@ -3,10 +3,11 @@
 import time
 from statistics import median
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 LOAD = LoadSpec(rate=0.2, warmup=1000, cycles=10_000)
 ROUNDS = 40

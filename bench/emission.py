@@ -3,7 +3,8 @@
 import re
 import time
 
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 SPECS = (

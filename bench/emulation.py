@@ -11,9 +11,9 @@ import z3
 
 from hdnhw.collectives.emulation import all_port_timetable, emulate, lower_bound_steps, published_steps
 from hdnhw.collectives.guest import host_of
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table, table_distances
-from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
 EXECUTED = [(levels, k) for k, levels in product(range(1, 7), range(2, 9)) if levels * k <= 12]

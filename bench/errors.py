@@ -1,8 +1,9 @@
 """Wires of emitted channels turned over at random: what becomes of two million packets; four minutes."""
 
 from bench.collectives import table
+from hdnhw.networks.parse import parse
 from hdnhw.sim.errors import ErrorBench
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 SPEC = "hdn(cube(2), [[0]])"

@@ -3,12 +3,13 @@
 from math import ceil
 
 from bench.collectives import table
-from hdnhw.machine import Machine
+from bench.rtl.frame_rates import FrameRates, FrameTiming, Latencies, Rates
+from hdnhw.machine.machine import Machine
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.sim.frame_rates import FrameRates, FrameTiming, Latencies, Rates
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.topology.metrics import distances_from
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 

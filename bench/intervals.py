@@ -7,11 +7,12 @@ from math import isfinite
 
 import numpy as np
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import Measurement, measure
+from hdnhw.measurement.statistics import mean_of
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Measurement, measure
-from hdnhw.model.statistics import mean_of
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.load import PRECISION
 
 KNEES = {"mesh(4, 4)": 0.59, "torus(4, 4)": 0.76, "torus(8, 8)": 0.43, "rdn(cube(2), 1)": 0.47, "rdn(cube(3), 1)": 0.43}

@@ -7,12 +7,13 @@ statistics are in the time. Of the single runs some stand before and some behind
 import time
 from collections.abc import Sequence
 
+from hdnhw.measurement.lanes import LANES, LEAST_LOADS, measure_lanes
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import Measurement, measure
+from hdnhw.measurement.seeds import loads_of
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.lanes import LANES, LEAST_LOADS, measure_lanes
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import Measurement, measure
-from hdnhw.model.seeds import loads_of
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 NETWORKS = ("rdn(cube(3), 1)", "torus(8, 8)", "mesh(8, 8)")
 RATES = (0.05, 0.2, 0.4)

@@ -11,12 +11,12 @@ from random import Random
 
 import numpy as np
 
-from hdnhw.rules.disjoint import length_bound, linked_routes
-from hdnhw.spec import parse
+from hdnhw.multipath.disjoint import length_bound, linked_routes
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 Ends = tuple[list[int], list[int]]
 """Sources and targets."""

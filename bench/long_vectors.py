@@ -13,11 +13,11 @@ from bench.node_symmetry import MORE
 from hdnhw.claims.families import BASES, dual_nets
 from hdnhw.collectives.pipeline import make_pipeline, run_pipeline
 from hdnhw.collectives.trees import every_tree, tree_family
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.branchings import best_packing
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.packing import Packing, allgather_time, allreduce_bound, shortest_time
 
 EXECUTED = (

@@ -6,14 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from hdnhw.rules.disjoint import disjoint_routes, length_bound, short_routes
+from hdnhw.multipath.disjoint import disjoint_routes, length_bound, short_routes
+from hdnhw.multipath.flows import fault_of_paths, shortest_disjoint_paths
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.path_waypoints import waypoints_along
 from hdnhw.rules.plan import RoutingPlan, plan
-from hdnhw.spec import parse
-from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 
 SEARCHED = ("hdn(cube(3), [[2]])", "rdn(cube(2), 2)", "hdn(cube(3), [[2], [0, 1, 2]])")

@@ -12,11 +12,12 @@ import time
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import model_of
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.ranks import ranks
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.ranks import ranks
 
 SPEC, CYCLES, RANKS = "cube(20)", 200, (1, 2, 4)
 RATES = (0.01, 0.1)

@@ -3,9 +3,10 @@
 import sys
 
 from bench.collectives import table
+from hdnhw.networks.parse import parse
 from hdnhw.sim.collective import CollectiveCase
 from hdnhw.sim.registers import RegisterBench
-from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 NETWORKS = (

@@ -8,10 +8,11 @@ import time
 from multiprocessing import get_context
 from resource import RUSAGE_SELF, getrusage
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import model_of
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 CYCLES = 1000
 LOADS = (

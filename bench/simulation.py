@@ -2,9 +2,10 @@
 
 import time
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.stimulus import make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 SPEC = "rdn(cube(3), 1)"

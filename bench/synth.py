@@ -6,11 +6,12 @@ from typing import Any
 
 from hdnhw.cli import main as hdnhw
 from hdnhw.cli import say
-from hdnhw.flow.family import FAMILIES
-from hdnhw.flow.spec import SynthSpec
-from hdnhw.flow.synth import Result, synthesise
-from hdnhw.flow.tools import ToolError
-from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, RelaySpec, parse
+from hdnhw.fpga.family import FAMILIES
+from hdnhw.fpga.spec import SynthSpec
+from hdnhw.fpga.synth import Result, synthesise
+from hdnhw.fpga.tools import ToolError
+from hdnhw.networks.parse import parse
+from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, RelaySpec
 
 SEEDS = 3
 COLUMNS = [

@@ -8,10 +8,11 @@ beside the time that went by: on two idle processors, time is that.
 import time
 from dataclasses import dataclass
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 LOADS = (
     ("torus(64, 64)", 0.05, 2000),

@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from hdnhw.report.waveform import Lane, Spans, waveform_svg
-from hdnhw.sim.waves import Packet, Recorder, Traces
-from hdnhw.spec import FabricSpec, parse
-from hdnhw.timing import SlotTiming
+from bench.rtl.waves import Packet, Recorder, Traces
+from hdnhw.figures.waveform import Lane, Spans, waveform_svg
+from hdnhw.machine.timing import SlotTiming
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 SPEC = FabricSpec(network=parse("hdn(cube(3), [[0, 1]])"), buffers=4)
 """32 routers of five ports: three of the cube, a cross-edge, the terminal."""

@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from hdnhw.claims.families import BASES, dual_net, dual_nets
-from hdnhw.rules.disjoint import disjoint_routes, length_bound
-from hdnhw.rules.nest import nest_of
-from hdnhw.topology.disjoint import fault_of_paths
+from hdnhw.multipath.disjoint import disjoint_routes, length_bound
+from hdnhw.multipath.flows import fault_of_paths
+from hdnhw.multipath.nest import nest_of
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.symmetry import symmetry

@@ -13,11 +13,11 @@ from pathlib import Path
 from hdnhw.boards.catalogue import Board
 from hdnhw.boards.selftest import SelfTest, check_testable
 from hdnhw.boards.top import BoardTop
-from hdnhw.flow.block_ram import choose_ram, use_output_registers
-from hdnhw.flow.family import DEVICES
-from hdnhw.flow.nextpnr import fmax_of, read_report
-from hdnhw.flow.tools import ToolError, run_tool, tool_versions
-from hdnhw.machine import make_machine
+from hdnhw.fpga.block_ram import choose_ram, use_output_registers
+from hdnhw.fpga.family import DEVICES
+from hdnhw.fpga.nextpnr import fmax_of, read_report
+from hdnhw.fpga.tools import ToolError, run_tool, tool_versions
+from hdnhw.machine.machine import make_machine
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 

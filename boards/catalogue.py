@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any
 
-from hdnhw.spec import FabricSpec, SpecError, parse
-from hdnhw.spec.options import choices_text
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text
 
 PACKETS, SIMULATED_PACKETS = 1000, 50
 """Packets of the random test, a node, on a board and in a simulation, unless told otherwise."""
@@ -35,7 +37,7 @@ class Board:
     family : str
         ``ecp5`` or ``ice40``.
     device : str
-        One of :data:`hdnhw.flow.family.DEVICES`.
+        One of :data:`hdnhw.fpga.family.DEVICES`.
     bitstream : str
         Suffix of the bitstream file.
     synth_opts : str

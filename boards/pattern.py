@@ -7,8 +7,8 @@ one before, which loses nothing: one wrong bit anywhere is seen.
 
 from amaranth.hdl import Cat, Const, Value
 
-from hdnhw.flit import FlitFormat
-from hdnhw.spec import SpecError
+from hdnhw.machine.flit import FlitFormat
+from hdnhw.support.errors import SpecError
 
 LFSR_WIDTH = 24
 LFSR_TAPS = 0xE10000

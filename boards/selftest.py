@@ -11,9 +11,9 @@ from hdnhw.boards.exerciser import COUNT_WIDTH, Exerciser
 from hdnhw.boards.pattern import HeadFormat
 from hdnhw.boards.script import Count, ScriptPlayer, self_test_script
 from hdnhw.boards.uart import UartTransmitter
-from hdnhw.machine import Machine
-from hdnhw.spec import SpecError
-from hdnhw.timing import SlotTiming
+from hdnhw.machine.machine import Machine
+from hdnhw.machine.timing import SlotTiming
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 
 

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.boards.catalogue import MOST_PACKETS
 from hdnhw.boards.pattern import LFSR_WIDTH, HeadFormat, lfsr_step, mix
-from hdnhw.flit import FlitFormat
+from hdnhw.machine.flit import FlitFormat
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.ports import DROPPED_WIDTH

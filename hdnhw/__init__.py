@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hdnhw.library.simulation import Curves as Curves
     from hdnhw.library.simulation import simulate as simulate
     from hdnhw.library.simulation import sweep as sweep
+    from hdnhw.networks.parse import parse as parse
     from hdnhw.spec import AxiMemorySpec as AxiMemorySpec
     from hdnhw.spec import AxiStreamSpec as AxiStreamSpec
     from hdnhw.spec import CollectiveSpec as CollectiveSpec
@@ -61,8 +62,10 @@ if TYPE_CHECKING:
     from hdnhw.spec import FabricSpec as FabricSpec
     from hdnhw.spec import NetworkSpec as NetworkSpec
     from hdnhw.spec import RelaySpec as RelaySpec
-    from hdnhw.spec import SpecError as SpecError
-    from hdnhw.spec import parse as parse
+    from hdnhw.support.errors import SpecError as SpecError
+
+if not (Path(__file__).parent / "sim").is_dir():
+    __path__.append(str(Path(__file__).parents[1]))  # a clone, where sim and boards stand beside this folder
 
 
 @cache
@@ -93,7 +96,7 @@ def __getattr__(name: str) -> Any:
     if name in _places():
         return getattr(import_module(_places()[name]), name)
     if not name.startswith("_"):
-        from hdnhw.spec.families import makers
+        from hdnhw.networks.registry import makers
 
         for found in (makers, _commands):
             if name in found():
@@ -102,7 +105,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from hdnhw.spec.families import makers
+    from hdnhw.networks.registry import makers
 
     return sorted(
         {*(name for name in globals() if name.startswith("__")), "__all__", *_places(), *makers(), *_commands()}

@@ -15,7 +15,7 @@ from litex.gen import LiteXModule
 from litex.soc.interconnect import axi, stream
 from migen import Cat, ClockSignal, Instance, ResetSignal, Signal
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 
 ADDRESS_WIDTH = 32
 """Bits of addresses that LiteX's buses have: ports with fewer read the lowest."""

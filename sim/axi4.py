@@ -10,8 +10,9 @@ from typing import Any
 from hdnhw.sim.clocks import PERIOD_NS, draw_periods
 from hdnhw.sim.runner import TopLevelBench
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.spec import AxiMemorySpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec import AxiMemorySpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.verilog.fabric import EmittedFabric
 
 FIXED, INCR, WRAP, RESERVED = range(4)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flit import FlitFormat
-from hdnhw.machine import Machine
+from hdnhw.machine.flit import FlitFormat
+from hdnhw.machine.machine import Machine
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.topology.metrics import distances_from, neighbor_table
 

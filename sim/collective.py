@@ -17,9 +17,9 @@ from hdnhw.collectives.executor import execute, sources_of
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.program import messages_of
 from hdnhw.collectives.schedule import Schedule
-from hdnhw.flit import NumberFormat
-from hdnhw.flow.tools import ToolError
-from hdnhw.machine import Machine
+from hdnhw.fpga.tools import ToolError
+from hdnhw.machine.flit import NumberFormat
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.engine import startup_cycles
 from hdnhw.sim.check import log_rows

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.crc import check_of
-from hdnhw.machine import Machine
+from hdnhw.machine.crc import check_of
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.harness import Channels
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.sim.streams import HarnessBench
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flow.tools import ToolError
-from hdnhw.model.replay import exchange_on, replay
+from hdnhw.fpga.tools import ToolError
+from hdnhw.machine.timing import TURN_SLOTS
+from hdnhw.measurement.replay import exchange_on, replay
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.errors import Flip, write_flips
 from hdnhw.sim.harness import FLIP_READ, FLIP_WIRES
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import ExchangeSpec
-from hdnhw.timing import TURN_SLOTS
 from hdnhw.traffic.exchange import exchange_trace
 from hdnhw.verilog.fabric import EmittedFabric
 
@@ -205,7 +205,8 @@ class ExchangeBench(Bench[ExchangeCase, ExchangeVerdict]):
     def waits(self) -> tuple[int, int]:
         """Two runs: one that begins where routers serve in turn as after reset, and one soon after the first.
 
-        So the first takes as many cycles as :func:`hdnhw.model.collective.measure_network_exchange` finds from reset.
+        So the first takes as many cycles as :func:`hdnhw.measurement.collective.measure_network_exchange` finds from
+        reset.
         """
         return TURN_SLOTS * self.machine.spec.packet_length - START_CYCLES, 18
 

@@ -7,7 +7,7 @@ Cocotb resets, waits and reads counters.
 
 import re
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import channel_name
 from hdnhw.rtl.router import incoming
 from hdnhw.verilog.fabric import EmittedFabric

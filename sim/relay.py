@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.flit import RELAY_COUNTS, RelayFormat, RelayKind, RelayPacket
+from hdnhw.machine.flit import RELAY_COUNTS, RelayFormat, RelayKind, RelayPacket
+from hdnhw.measurement.relayed import sends_around
 from hdnhw.model.relay import ModelPacket, Relayed, RelayModel, Sends
-from hdnhw.model.relayed import sends_around
-from hdnhw.rules.waypoints import Detours, RouteTable
+from hdnhw.multipath.waypoints import Detours, RouteTable
 from hdnhw.sim.check import count_head_mismatches, log_rows
 from hdnhw.sim.harness import CAPACITY
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import ALWAYS, dead_plusargs, dead_words, write_columns
 from hdnhw.sim.streams import HarnessBench
-from hdnhw.spec import RelaySpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec import RelaySpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.topology.faults import Faults
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 from hdnhw.verilog.fabric import EmittedFabric

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hdnhw.crc import check_of
+from hdnhw.machine.crc import check_of
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.sim.rig_harness import CLAIMS, Sizes
 

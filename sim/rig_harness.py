@@ -9,9 +9,9 @@ After some traffic the neighbours keep all credits until nothing moves, and then
 empty; or a reset comes in its midst.
 """
 
-from hdnhw.crc import check_sets
-from hdnhw.flow.harness import ports_of
-from hdnhw.machine import Machine
+from hdnhw.fpga.harness import ports_of
+from hdnhw.machine.crc import check_sets
+from hdnhw.machine.machine import Machine
 from hdnhw.proofs.netlist import text_of
 from hdnhw.rtl.bits import index_width
 from hdnhw.sim.rig_body import BODY
@@ -225,7 +225,7 @@ def _tasks(sizes: Sizes) -> str:
 
 
 def _check(machine: Machine) -> str:
-    """Return the function that puts check bits above a flit, as :mod:`hdnhw.crc` makes them."""
+    """Return the function that puts check bits above a flit, as :mod:`hdnhw.machine.crc` makes them."""
     lines = ["with_check = 0;", "with_check[WIDTH-1:0] = flit;"]
     if machine.spec.crc:
         width = machine.spec.flit_width

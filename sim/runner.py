@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from hdnhw.flow.tools import ToolError
-from hdnhw.machine import Machine
+from hdnhw.fpga.tools import ToolError
+from hdnhw.machine.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec

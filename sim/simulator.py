@@ -15,7 +15,7 @@ from typing import Any
 
 from cocotb_tools.runner import get_runner
 
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga.tools import ToolError
 from hdnhw.sim.tools import tool_environment, verilator_home
 
 BUILD_ROOT = Path("build") / "sim"

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.replay import exchange_on
 from hdnhw.model.fabric import Ejections, FabricModel
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.replay import exchange_on
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.sim.harness import CAPACITY
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.exchange import MOST_TIMED
@@ -116,7 +116,7 @@ def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1,
     test : str
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
-        timetable, see :func:`hdnhw.model.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
+        timetable, see :func:`hdnhw.measurement.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
         ``held``: as ``random``, but sources do not pause, sinks stall more, and none is ready at first. ``errors``: as
         ``random``, the packets numbered in their head flits.
     model : FabricModel

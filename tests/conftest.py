@@ -182,7 +182,7 @@ def receive():
 @pytest.fixture
 def machine_on():
     """Return ``machine_on(plan, **options)``: the machine of a plan, which need not be proved."""
-    from hdnhw.machine import Machine
+    from hdnhw.machine.machine import Machine
     from hdnhw.spec import FabricSpec
 
     def machine_on(plan, **options):

@@ -6,12 +6,13 @@ import re
 import struct
 
 from hdnhw import export
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.results import ResultsFile
-from hdnhw.model.sweep import Point, measure_point
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.results import ResultsFile
+from hdnhw.measurement.sweep import Point, measure_point
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.certificate import CERTIFICATE, digests, write_certificate
 from hdnhw.proofs.finding import BARE, Finding
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.graphfile import SUFFIXES
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 from hdnhw.verilog.verilog import digest_of

@@ -26,7 +26,7 @@ PORTION = 100
 
 DRAWS = {
     "fuzz": ("tests.fuzz", 300, r"^\[\[line\]\]\n(?:.+\n)+"),
-    "lockstep": ("hdnhw.sim.lockstep", 2, r"^    (hdnhw .*)\n"),
+    "lockstep": ("tests.soak.lockstep", 2, r"^    (hdnhw .*)\n"),
 }
 """Of what is drawn by a seed: the program, how many it draws, and how it prints what has failed."""
 

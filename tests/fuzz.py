@@ -32,9 +32,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdnhw.cli import command_parser, main
-from hdnhw.model.results import ResultsFile
-from hdnhw.processes import PATIENCE
-from hdnhw.spec.families import makers
+from hdnhw.measurement.results import ResultsFile
+from hdnhw.networks.registry import makers
+from hdnhw.support.processes import PATIENCE
 from tests import damage
 
 MEMORY = 8 << 30

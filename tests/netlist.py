@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from hdnhw.cli.options import Parser
-from hdnhw.flow.block_ram import use_output_registers
-from hdnhw.flow.family import FAMILIES
-from hdnhw.flow.yosys import run_yosys
+from hdnhw.fpga.block_ram import use_output_registers
+from hdnhw.fpga.family import FAMILIES
+from hdnhw.fpga.yosys import run_yosys
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.netlist import text_of
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric

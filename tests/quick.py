@@ -49,14 +49,12 @@ def _git(root: Path, *arguments: str) -> bytes:
 
 def working_tree(root: Path = ROOT, known: dict[str, Any] | None = None) -> Tree:
     """Return the files that git knows or would take, as they are now."""
-    files, links = {}, {}
+    files = {}
     for name in set(_git(root, "ls-files", "-coz", "--exclude-standard").decode().split("\0")) - {""}:
         path = root / name
-        if path.is_symlink():
-            links[name] = os.path.relpath(path.resolve(), root.resolve())
-        elif path.is_file():
+        if path.is_file():
             files[name] = path.read_bytes()
-    return Tree(files, links, known)
+    return Tree(files, known)
 
 
 def blobs_of(commit: str, root: Path = ROOT) -> dict[str, str]:

@@ -31,8 +31,8 @@ from tests.tiers import TIERS, Case, Costs, features_of, tiers_of
 DOORS = (
     "amaranth.sim.core.Simulator.run",
     "hdnhw.collectives.executor.execute",
-    "hdnhw.flow.tools.run_tool",
-    "hdnhw.flow.yosys.run_yosys",
+    "hdnhw.fpga.tools.run_tool",
+    "hdnhw.fpga.yosys.run_yosys",
     "hdnhw.model.fabric.Course.advance",
     "hdnhw.proofs.search.settle",
     "hdnhw.sim.simulator.Build.make",

@@ -14,11 +14,12 @@ import pytest
 from pyarrow import parquet
 
 from hdnhw.cli import command_parser, main
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec, parse
-from hdnhw.topology.network import build
+from hdnhw.spec import FabricSpec
 from hdnhw.traffic.patterns import PATTERNS
 from tests.conftest import each
 
@@ -1079,7 +1080,7 @@ def test_wrong_input_is_one_line_and_leaves_nothing(refused, command):
 
 @pytest.mark.parametrize("option", ["--html folder.html", "--html none/c.html", "--plot folder.svg"])
 def test_a_page_is_refused_before_the_work(run, tmp_path, monkeypatch, option):
-    monkeypatch.setattr("hdnhw.model.sweep.Sweep", None)
+    monkeypatch.setattr("hdnhw.measurement.sweep.Sweep", None)
     for name in ("folder.html", "folder.svg"):
         (tmp_path / name).mkdir()
     status, out, err = run(f"sweep 'cube(2)' {option}")

@@ -40,13 +40,17 @@ def installed(wheel, tmp_path_factory):
     return python.parent
 
 
-def packed():
-    """Return the files of the package that git knows or would take, with links followed."""
+def sources():
+    """Return the files of the package that git knows or would take."""
     listed = subprocess.run(
         ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split("\0")
-    files = {re.sub(r"^(sim|boards)/", r"hdnhw/\1/", name) for name in listed if (ROOT / name).is_file()}
-    return {name for name in files if name.startswith("hdnhw/")}
+    return {name for name in listed if name.startswith(("boards/", "hdnhw/", "sim/")) and (ROOT / name).is_file()}
+
+
+def packed():
+    """Return the same at their places in a wheel."""
+    return {re.sub(r"^(sim|boards)/", r"hdnhw/\1/", name) for name in sources()}
 
 
 def test_the_wheel_has_the_package_and_the_core(wheel):
@@ -55,7 +59,7 @@ def test_the_wheel_has_the_package_and_the_core(wheel):
     core = {name for name in names if name.endswith(".so")}
     assert core == {f"hdnhw/core/{path.name}" for path in (ROOT / "hdnhw" / "core").glob("*.so")} != set()
     assert names - core == {name for name in packed() if not name.startswith("hdnhw/core/src/")}
-    assert {"hdnhw/sim/cosim.py", "hdnhw/boards/uart.py", "hdnhw/report/page.html"} <= names
+    assert {"hdnhw/sim/axi.py", "hdnhw/boards/uart.py", "hdnhw/figures/page.html"} <= names
 
 
 def test_the_source_distribution_has_what_a_wheel_is_built_from(tmp_path):
@@ -64,7 +68,7 @@ def test_the_source_distribution_has_what_a_wheel_is_built_from(tmp_path):
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert names == packed() | {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+    assert names == sources() | {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
     assert "hdnhw/core/src/rule.cpp" in names
 
 

@@ -1,70 +1,72 @@
 """The layer order of the packages, read from the imports."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
-from hdnhw.flow import machines
+from hdnhw.fpga import machines
 from tests.closure import imports_of
 from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 ORDER = [
-    {"ranks"},
-    {"core", "progress", "signals", "spec"},
-    {"processes"},
+    {"support"},
+    {"core", "spec"},
     {"topology"},
+    {"circuits"},
+    {"networks"},
     {"rules"},
-    {"crc", "files", "flit", "timing"},
-    {"collectives", "frames", "traffic"},
+    {"collectives", "multipath"},
+    {"traffic"},
     {"machine"},
     {"model", "rtl"},
-    {"verilog"},
-    {"flow", "litex", "claims"},
-    {"proofs"},
-    {"report"},
-    {"families"},
-    {"library"},
-    {"cli"},
-    {"__init__", "__main__", "fusesoc"},
+    {"measurement", "verilog"},
+    {"claims", "fpga"},
+    {"figures", "proofs"},
     {"sim"},
     {"boards"},
+    {"library"},
+    {"cli"},
+    {"__init__", "__main__", "fusesoc", "litex"},
 ]
 """Layers of hdnhw: one imports itself and what stands before it, never a neighbour of its own rank.
 
-The folders sim and boards stand beside hdnhw and are links in it: the packages hdnhw.sim and hdnhw.boards.
-
-The spec finds the families at run time, by looking for their modules: who has a spec needs to import none of them."""
+The folders sim and boards stand beside hdnhw: the packages hdnhw.sim and hdnhw.boards."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
-ALLOWED = {layer: {"spec"} for layer in ("crc", "flit", "timing")}
-ALLOWED |= {"files": {"progress", "ranks", "signals", "spec"}, "processes": {"ranks", "signals"}, "signals": set()}
-ALLOWED["core"] = {"core"}
-ALLOWED["litex"] = {"spec"}
-ALLOWED["families"] = {"families", "report", "rules", "spec", "topology"}
+ALLOWED = {"core": {"core"}, "litex": {"spec", "support"}}
 """Of some layers, all that they may import of hdnhw."""
-USERS_OF_CORE = ("topology", "rules", "collectives", "traffic", "model")
+FINDERS = (
+    "hdnhw/__init__.py",
+    "hdnhw/cli/__init__.py",
+    "hdnhw/library/collectives/schedules.py",
+    "hdnhw/networks/registry.py",
+)
+"""Who imports what is named at run time: all that it finds in hdnhw stands below it, or in its own layer."""
+USERS_OF_CORE = ("topology", "rules", "multipath", "collectives", "traffic", "model", "measurement")
 OWN = {"bench", "boards", "sim", "tests"}
 """What is imported from inside hdnhw, or by nobody."""
 PLACES = {
     "amaranth": ("hdnhw/rtl/", "hdnhw/verilog/", "boards/"),
-    "cocotb": ("sim/",),
+    "cocotb": ("sim/", "bench/rtl/"),
     "amaranth_boards": ("boards/",),
     "cocotb_tools": ("sim/",),
     "cocotbext": ("sim/",),
     "hypothesis": ("tests/",),
     "networkx": ("hdnhw/library/", "hdnhw/topology/graphfile.py", "tests/"),
     "pydot": ("hdnhw/topology/graphfile.py",),
-    "distributed": ("hdnhw/library/", "tests/"),
-    "jinja2": ("hdnhw/report/",),
-    "matplotlib": ("hdnhw/report/",),
+    "distributed": ("hdnhw/support/workers.py", "tests/"),
+    "jinja2": ("hdnhw/figures/",),
+    "matplotlib": ("hdnhw/figures/",),
     "litex": ("hdnhw/litex.py",),
     "migen": ("hdnhw/litex.py",),
-    "mpi4py": ("hdnhw/ranks.py",),
-    "pyarrow": ("hdnhw/library/", "hdnhw/model/", "hdnhw/traffic/"),
-    "pyosys": ("hdnhw/flow/",),
+    "mpi4py": ("hdnhw/support/ranks.py",),
+    "pyarrow": ("hdnhw/library/", "hdnhw/measurement/", "hdnhw/model/", "hdnhw/support/", "hdnhw/traffic/"),
+    "pyosys": ("hdnhw/fpga/",),
     "pytest": ("tests/",),
-    "scipy": ("hdnhw/rules/", "hdnhw/topology/", "tests/"),
+    "scipy": ("hdnhw/multipath/", "hdnhw/rules/", "hdnhw/topology/", "tests/"),
     "yaml": ("hdnhw/fusesoc/", "tests/"),
-    "z3": ("bench/", "hdnhw/rules/", "hdnhw/proofs/invariant.py"),
+    "z3": ("bench/", "hdnhw/rules/ranking.py", "hdnhw/proofs/invariant.py"),
 }
 """Where a library may be imported."""
 
@@ -79,9 +81,9 @@ def layers_imported(module, names):
 
 def faults_of(path, source):
     """Return what is wrong with the imports of one file."""
-    package = tuple(path.split("/")[:-1])
-    faults = []
-    for module, names, _ in imports_of(ast.parse(source), package):
+    package, tree = tuple(path.split("/")[:-1]), ast.parse(source)
+    faults = [] if path in FINDERS or path.startswith("bench/") else names_at_run_time(tree)
+    for module, names, _ in imports_of(tree, package):
         top = module.split(".")[0]
         if "*" in names:
             faults.append(f"star import of {module}")
@@ -92,6 +94,18 @@ def faults_of(path, source):
             faults += [f"{own} imports {top}"] if top in OWN else []
             faults += [f"{own} imports {layer}" for layer in layers_imported(module, names) if is_upward(own, layer)]
     return faults
+
+
+def names_at_run_time(tree):
+    """Return what imports modules whose names do not stand there."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [(ast.unparse(call.func).split(".")[-1], call.args[:1]) for call in calls]
+    return [
+        f"{name} of what is named at run time"
+        for name, first in named
+        if name == "entry_points"
+        or (name in ("import_module", "__import__") and not all(isinstance(one, ast.Constant) for one in first))
+    ]
 
 
 def is_upward(own, layer):
@@ -123,6 +137,37 @@ def test_the_layers_of_the_model_are_layers():
     assert set(machines.MODEL) <= set(RANK)
 
 
+LOADING = """
+import sys
+from importlib import import_module
+from pkgutil import walk_packages
+
+from hdnhw.support.errors import SpecError
+
+allowed = {"support"}
+for layer in sys.argv[1:]:
+    allowed.add(layer)
+    package = import_module(f"hdnhw.{layer}")
+    for module in walk_packages(package.__path__, f"hdnhw.{layer}."):
+        if not module.name.startswith("hdnhw.core.libcore"):
+            import_module(module.name)
+    if layer == "networks":
+        from hdnhw.networks.parse import parse
+        parse("rdn(cube(2), 1)")
+    loaded = {name.split(".")[1] for name in sys.modules if name.startswith("hdnhw.")}
+    assert loaded <= allowed, (layer, loaded - allowed)
+"""
+
+
+def test_nothing_above_is_loaded_when_a_layer_is():
+    """However it is imported: all modules of each layer, and all families, are loaded, the lowest layers first."""
+    layers = [layer for layers in ORDER if "__init__" not in layers for layer in sorted(layers)]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING, *layers[: layers.index("cli")]], text=True, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @each("path", sources("tests"))
 def test_no_star_imports_in_tests(path):
     assert all("*" not in names for _, names, _ in imports_of(ast.parse(path.read_text()), ("tests",)))
@@ -131,25 +176,34 @@ def test_no_star_imports_in_tests(path):
 @each(
     ("path", "source", "fault"),
     [
-        ("hdnhw/spec/parse.py", "import hdnhw.topology.network", "spec imports topology"),
-        ("hdnhw/topology/x.py", "from hdnhw.rules import plan", "topology imports rules"),
-        ("hdnhw/topology/x.py", "from ..rules.plan import plan", "topology imports rules"),
-        ("hdnhw/flit.py", "from hdnhw.topology.network import build", "flit imports topology"),
-        ("hdnhw/timing.py", "from hdnhw.flit import FlitFormat", "timing imports flit"),
+        ("hdnhw/spec/x.py", "import hdnhw.networks.build", "spec imports networks"),
+        ("hdnhw/topology/x.py", "from hdnhw.circuits import step", "topology imports circuits"),
+        ("hdnhw/topology/x.py", "from ..circuits.step import Step", "topology imports circuits"),
+        ("hdnhw/networks/x.py", "from hdnhw.rules.plan import plan", "networks imports rules"),
+        ("hdnhw/support/x.py", "from hdnhw.spec import FabricSpec", "support imports spec"),
         ("hdnhw/model/x.py", "from hdnhw.rtl.router import Router", "model imports rtl"),
         ("hdnhw/rtl/x.py", "def f():\n    from hdnhw.model import router", "rtl imports model"),
         ("hdnhw/verilog/x.py", "from hdnhw import cli", "verilog imports cli"),
-        ("hdnhw/verilog/x.py", "import importlib\nimportlib.import_module('hdnhw.flow.x')", "verilog imports flow"),
+        ("hdnhw/verilog/x.py", "import importlib\nimportlib.import_module('hdnhw.fpga.x')", "verilog imports fpga"),
         (
             "hdnhw/verilog/x.py",
-            "from importlib import import_module\nimport_module('hdnhw.flow.x')",
-            "verilog imports flow",
+            "from importlib import import_module\nimport_module('hdnhw.fpga.x')",
+            "verilog imports fpga",
         ),
-        ("hdnhw/report/layout.py", "from hdnhw.families import star", "report imports families"),
-        ("hdnhw/spec/families.py", "import hdnhw.families", "spec imports families"),
-        ("hdnhw/core/x.py", "from hdnhw.spec import SpecError", "core imports spec"),
-        ("hdnhw/families/x.py", "from hdnhw.flit import FlitFormat", "families imports flit"),
-        ("hdnhw/cli/x.py", "import hdnhw.sim.runner", "cli imports sim"),
+        ("hdnhw/topology/x.py", "from hdnhw.networks.families import star", "topology imports networks"),
+        (
+            "hdnhw/rules/x.py",
+            "from importlib import import_module\nimport_module(NAME)",
+            "import_module of what is named at run time",
+        ),
+        (
+            "hdnhw/rtl/x.py",
+            "import importlib.metadata\nimportlib.metadata.entry_points()",
+            "entry_points of what is named at run time",
+        ),
+        ("hdnhw/core/x.py", "from hdnhw.support.errors import SpecError", "core imports support"),
+        ("hdnhw/networks/families/x.py", "from hdnhw.figures.page import page", "networks imports figures"),
+        ("sim/x.py", "from hdnhw.library.options import given", "sim imports library"),
         ("hdnhw/cli/x.py", "__import__('tests.helpers')", "cli imports tests"),
         ("sim/x.py", "from hdnhw.boards.uart import Uart", "sim imports boards"),
         ("boards/x.py", "import sim.listener", "boards imports sim"),
@@ -168,12 +222,12 @@ def test_each_fault_is_seen(path, source, fault):
 @each(
     ("path", "source"),
     [
-        ("hdnhw/flit.py", "from hdnhw.spec import SpecError"),
-        ("hdnhw/model/x.py", "from .router import y\nfrom hdnhw.timing import SlotTiming"),
+        ("hdnhw/machine/flit.py", "from hdnhw.support.errors import SpecError"),
+        ("hdnhw/model/x.py", "from .router import y\nfrom hdnhw.machine.timing import SlotTiming"),
         ("hdnhw/rtl/x.py", "import amaranth\nfrom hdnhw.rules.plan import plan"),
         *((f"hdnhw/{layer}/x.py", "from hdnhw.core import Function") for layer in USERS_OF_CORE),
-        ("hdnhw/families/x.py", "def f():\n    from hdnhw.report.layout import ring"),
-        ("hdnhw/families/x.py", "from hdnhw.families.star import star"),
+        ("hdnhw/networks/families/x.py", "def f():\n    from hdnhw.topology.places import ring"),
+        ("hdnhw/networks/families/x.py", "from hdnhw.networks.families.star import star"),
         ("sim/x.py", "import cocotb\nfrom hdnhw.model.fabric import FabricModel"),
         ("boards/x.py", "from hdnhw.sim.listener import Listener"),
         ("bench/x.py", "from hdnhw.boards.uart import Uart"),

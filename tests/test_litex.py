@@ -12,7 +12,9 @@ from litex.soc.integration.soc_core import SoCMini
 from migen import ClockDomain
 
 from hdnhw.litex import NetworkOnChip
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, SpecError, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FABRICS = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.netlist import BROKEN, mapped, mismatches
 

@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hdnhw
-from hdnhw.families.ccc import ccc
-from hdnhw.families.crossed_cube import crossed_cube
-from hdnhw.families.folded_cube import folded_cube
-from hdnhw.families.petersen import petersen
-from hdnhw.families.reduced_cube import reduced_cube
-from hdnhw.families.star import star
-from hdnhw.families.swapped import hfn
+from hdnhw.networks.families.ccc import ccc
+from hdnhw.networks.families.crossed_cube import crossed_cube
+from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
+from hdnhw.networks.families.folded_cube import folded_cube
+from hdnhw.networks.families.petersen import petersen
+from hdnhw.networks.families.reduced_cube import reduced_cube
+from hdnhw.networks.families.star import star
+from hdnhw.networks.families.swapped import folded_hsn, hcn, hcn3, hfn, hsn
+from hdnhw.networks.parse import parse
 from hdnhw.spec import (
     AxiStreamSpec,
     CollectiveSpec,
@@ -28,22 +30,14 @@ from hdnhw.spec import (
     NetworkSpec,
     Product,
     RelaySpec,
-    SpecError,
     complete,
     cube,
-    dualcube,
-    folded_hsn,
     ghc,
-    hcn,
-    hcn3,
-    hdn,
-    hsn,
     mesh,
-    parse,
     product,
-    rdn,
     torus,
 )
+from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
 ALL_NAMES = (

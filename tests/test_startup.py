@@ -44,7 +44,7 @@ sys.meta_path.insert(0, Missing())
 
 FEW_PACKETS = """
 from hdnhw.model.fabric import model_of
-from hdnhw.model.replay import exchange_on
+from hdnhw.measurement.replay import exchange_on
 from hdnhw.spec import FabricSpec, cube
 from hdnhw.traffic.packets import Traffic
 model = model_of(FabricSpec(network=cube(2)))

@@ -13,7 +13,7 @@ from mkdocs.structure.files import File
 from nbconvert import MarkdownExporter
 
 import hdnhw
-from hdnhw.spec.families import makers
+from hdnhw.networks.registry import makers
 from website.commands import command_page
 from website.notebooks import EXECUTED, NOTEBOOKS, ROOT
 

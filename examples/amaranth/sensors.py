@@ -12,7 +12,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import Out, connect
 from amaranth.sim import Simulator
 
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.component import fabric_component
 
 WORDS, FRAMES = 3, 2

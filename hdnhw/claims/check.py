@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Any
 
 from hdnhw.claims.catalogue import CLAIMS, NAMES
-from hdnhw.processes import Ended, Processes
-from hdnhw.progress import Progress
+from hdnhw.support.processes import Ended, Processes
+from hdnhw.support.progress import Progress
 
 Row = dict[str, Any]
 

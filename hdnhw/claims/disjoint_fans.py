@@ -8,13 +8,13 @@ from hdnhw.claims.claim import Case, Finding, judge
 from hdnhw.claims.disjoint_networks import disjoint_claim
 from hdnhw.claims.disjoint_paths import networks_with_fans, super_nodes_of
 from hdnhw.claims.families import compare, dual_net, dual_nets
+from hdnhw.claims.literal.algorithm1 import base_routing_calls
+from hdnhw.claims.literal.disjoint import base_fan, fan, literal_routes
 from hdnhw.claims.words import by_order
-from hdnhw.rules.algorithm1 import base_routing_calls
-from hdnhw.rules.disjoint import short_routes
-from hdnhw.rules.disjoint_literal import base_fan, fan, literal_routes
-from hdnhw.rules.nest import nest_of
-from hdnhw.rules.path_faults import case_of, clusters_of
-from hdnhw.topology.disjoint import fault_of_paths
+from hdnhw.multipath.disjoint import short_routes
+from hdnhw.multipath.faults import case_of, clusters_of
+from hdnhw.multipath.flows import fault_of_paths
+from hdnhw.multipath.nest import nest_of
 from hdnhw.topology.dualnet import DualNetwork
 
 MOST = 140

@@ -2,7 +2,7 @@
 
 The paths are those of Algorithm 6 with the third clusters of Figure 10 and with loops taken out. Clusters are counted
 on all pairs that are drawn; what is left among failed nodes, on those for which the paths are then disjoint. Beside
-them stand those of :mod:`hdnhw.rules.disjoint`.
+them stand those of :mod:`hdnhw.multipath.disjoint`.
 """
 
 from collections import Counter
@@ -19,9 +19,9 @@ import numpy as np
 from hdnhw.claims.claim import Case, Finding, Verdict, judge
 from hdnhw.claims.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.claims.families import dual_net
-from hdnhw.rules.disjoint import disjoint_routes
-from hdnhw.rules.disjoint_literal import fan, mended_routes
-from hdnhw.rules.path_faults import (
+from hdnhw.claims.literal.disjoint import fan, mended_routes
+from hdnhw.multipath.disjoint import disjoint_routes
+from hdnhw.multipath.faults import (
     FaultPoint,
     clusters_of,
     disjoint_paths_of_pairs,

@@ -9,8 +9,7 @@ from typing import Any
 from hdnhw.claims.claim import Case, Finding, judge
 from hdnhw.claims.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.claims.families import compare, dual_net, dual_nets
-from hdnhw.rules.disjoint import disjoint_routes
-from hdnhw.rules.disjoint_literal import (
+from hdnhw.claims.literal.disjoint import (
     fan,
     length_bounds,
     literal_routes,
@@ -18,13 +17,14 @@ from hdnhw.rules.disjoint_literal import (
     super_node_diameters,
     without_loops,
 )
-from hdnhw.rules.path_faults import pairs_of_case
-from hdnhw.spec import parse
+from hdnhw.multipath.disjoint import disjoint_routes
+from hdnhw.multipath.faults import pairs_of_case
+from hdnhw.multipath.flows import fault_of_paths, shortest_disjoint_paths
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths
-from hdnhw.topology.disjoint import fault_of_paths, shortest_disjoint_paths
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 SAMPLE = 60
 """Pairs drawn a case and network, with seed 1."""

@@ -10,9 +10,9 @@ from hdnhw.claims.claim import Case, Claim, Finding, Verdict, judge
 from hdnhw.claims.families import compare
 from hdnhw.claims.hdn_tables import searched_sizes
 from hdnhw.claims.words import by_word, is_about
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
-from hdnhw.topology.network import build
 
 PAIRS, LARGE = 6, 8
 """Largest r of which all pairs are looked at; of all networks."""

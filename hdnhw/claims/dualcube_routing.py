@@ -11,11 +11,11 @@ from hdnhw.claims.claim import Claim, Finding, judge
 from hdnhw.claims.dualcube import bits_apart, case_of, links_of
 from hdnhw.claims.families import compare
 from hdnhw.claims.hdn_tables import searched_sizes
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.cut_bound import known_bound
 from hdnhw.topology.cuts import bisection, cut_edges
-from hdnhw.topology.network import build
 
 PAIRS, ROUTED, LARGE = 6, 5, 8
 """Largest r of which all pairs are searched, of which they are routed, of which there is one search."""

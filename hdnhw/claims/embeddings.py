@@ -7,9 +7,9 @@ from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.collectives.ascend import run_algorithm
 from hdnhw.collectives.choices import ALGORITHMS
 from hdnhw.collectives.embedding import embed
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import build
 
 RDNS = (
     "cube(1), 1",

@@ -6,10 +6,11 @@ from math import prod
 from typing import Any
 
 from hdnhw.claims.claim import Case
-from hdnhw.spec import NetworkSpec, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import NetworkSpec
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.graph import Network
-from hdnhw.topology.network import build
 
 BASES = (
     "complete(2)",

@@ -8,10 +8,10 @@ import numpy.typing as npt
 from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import dual_net
 from hdnhw.claims.hdn_networks import torus_nets, torus_spec
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import build
 
 MOST = 2000
 """Nodes of the HDNs, at most."""

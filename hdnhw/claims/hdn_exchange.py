@@ -16,7 +16,8 @@ from hdnhw.collectives.choices import SPLITS
 from hdnhw.collectives.cost import Cost, corrected_formula, lower_bound, paper_formula
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import Execution, execute
-from hdnhw.spec import DualNet, cube, hdn
+from hdnhw.networks.families.dualnets import hdn
+from hdnhw.spec import DualNet, cube
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, num_edges
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import compare, dual_net, dual_nets
 from hdnhw.claims.hdn_networks import torus_nets, torus_spec
-from hdnhw.rules.algorithm1 import algorithm1_lengths
+from hdnhw.claims.literal.algorithm1 import algorithm1_lengths
 from hdnhw.spec import DualNet, Product
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork

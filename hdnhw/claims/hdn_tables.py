@@ -16,12 +16,14 @@ from hdnhw.claims.hdn_networks import (
     torus_nets,
     torus_spec,
 )
-from hdnhw.spec import DualNet, SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.design import candidates
+from hdnhw.networks.parse import parse
+from hdnhw.spec import DualNet
+from hdnhw.support.errors import SpecError
 from hdnhw.topology import metrics
-from hdnhw.topology.design import candidates
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
-from hdnhw.topology.network import build
 
 Sizes = tuple[int, int, int]
 

@@ -20,12 +20,12 @@ from hdnhw.claims.hsn_nuclei import CLAIMS as SOME_NUCLEI
 from hdnhw.claims.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of, network_of
 from hdnhw.claims.hsn_slowdown import CLAIMS as SLOWDOWN
 from hdnhw.claims.words import by_share
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import parse
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table, pair_histogram
-from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
 NUCLEI = (

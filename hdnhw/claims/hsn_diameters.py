@@ -12,9 +12,9 @@ from hdnhw.claims.claim import Case, Finding
 from hdnhw.claims.hsn_corollaries import least_diameter
 from hdnhw.claims.hsn_nuclei import claim_of, diameter_of
 from hdnhw.claims.words import by_order, grown
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import degree_bounds
-from hdnhw.topology.network import build
 
 SEARCHED = 1024
 """Nodes of a network of which degree and diameter are searched, at most; of larger ones they are the closed forms."""

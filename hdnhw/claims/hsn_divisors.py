@@ -12,8 +12,10 @@ from hdnhw.collectives.emulation import all_port_timetable, emulate, published_s
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.guest import guest_table, host_of
-from hdnhw.spec import EXCHANGE_ORDERS, SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import EXCHANGE_ORDERS
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.swapped import SwappedNetwork
 
 KINDS = {

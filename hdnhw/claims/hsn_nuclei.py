@@ -9,10 +9,10 @@ from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import compare
 from hdnhw.claims.words import by_order, grown
 from hdnhw.collectives.guest import host_of
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table, pair_histogram
-from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
 MOST_NODES = 4096

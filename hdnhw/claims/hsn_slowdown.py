@@ -25,9 +25,9 @@ from hdnhw.claims.hsn_nuclei import claim_of
 from hdnhw.claims.words import by_word, judge_from_size
 from hdnhw.collectives.emulation import emulate, step_timetable
 from hdnhw.collectives.guest import host_of
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 Integers = npt.NDArray[np.int64]
 

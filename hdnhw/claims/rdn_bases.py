@@ -6,10 +6,10 @@ import numpy as np
 
 from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import compare
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, summarise_distances
-from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 
 SYMMETRIC = (

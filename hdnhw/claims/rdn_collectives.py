@@ -10,6 +10,7 @@ from typing import Any
 
 from hdnhw.claims.claim import Case, Claim, Finding, judge, plain_rows
 from hdnhw.claims.families import cases_of, compare, dual_net
+from hdnhw.claims.literal.total_exchange import ident_of, literal_broadcast, literal_scatter, sizes_of
 from hdnhw.claims.rdn_counts import (
     SAMPLED,
     STEP,
@@ -23,7 +24,6 @@ from hdnhw.claims.rdn_counts import (
 )
 from hdnhw.claims.words import by_word, is_about
 from hdnhw.collectives.cost import Cost, corrected_formula, paper_formula
-from hdnhw.collectives.literal import ident_of, literal_broadcast, literal_scatter, sizes_of
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.topology.dualnet import DualNetwork
 

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.claims.families import dual_net
+from hdnhw.claims.literal.total_exchange import sizes_of
 from hdnhw.collectives.cost import Cost
 from hdnhw.collectives.executor import execute
-from hdnhw.collectives.literal import sizes_of
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.collectives.spread import allgather_schedule
-from hdnhw.spec import DualNet, rdn
+from hdnhw.networks.families.dualnets import rdn
+from hdnhw.spec import DualNet
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import distance_histogram, neighbor_table
 

@@ -11,13 +11,13 @@ import numpy as np
 from hdnhw.claims.claim import Claim, Finding, Verdict, judge
 from hdnhw.claims.families import compare, dual_net, recursive_dual_nets
 from hdnhw.claims.hdn_tables import searched_sizes
-from hdnhw.rules.algorithm1 import algorithm1_lengths
-from hdnhw.spec import parse
+from hdnhw.claims.literal.algorithm1 import algorithm1_lengths
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.cut_bound import known_bound
 from hdnhw.topology.cuts import best_cut, bisection, cut_edges, known_halves
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import build
 from hdnhw.topology.orbits import representatives
 from hdnhw.topology.symmetry import symmetry
 

@@ -25,13 +25,11 @@ from typing import Any, TextIO
 
 import hdnhw
 from hdnhw.cli.options import AT_MOST, BAD_INPUT, DONE, FAILED, Command, Parser, Result
-from hdnhw.model.hang import HangError
-from hdnhw.progress import Clock, say
-from hdnhw.ranks import check_alone, ranks, together
-from hdnhw.rules.errors import RuleError
-from hdnhw.signals import told_first
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import flag_of, named_by
+from hdnhw.support.errors import HangError, RuleError, SpecError
+from hdnhw.support.naming import flag_of, named_by
+from hdnhw.support.progress import Clock, say
+from hdnhw.support.ranks import check_alone, ranks, together
+from hdnhw.support.signals import told_first
 
 __all__ = ["Command", "command_parser", "main", "own_commands", "say"]
 

@@ -6,8 +6,10 @@ from typing import Any
 from hdnhw.cli.options import Command, Parser, Result, add_machine_options, machine_options
 from hdnhw.library import machines as library
 from hdnhw.library.machines import SHAPE
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import named, options_of
+from hdnhw.spec import FabricSpec
+from hdnhw.spec.options import options_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 
 SHOWN = {
     "sites": ("sites", 0),

@@ -9,11 +9,10 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from hdnhw.figures.look import Look
 from hdnhw.library.asked import DrawnOptions
 from hdnhw.library.options import given
 from hdnhw.library.result import Result as Found
-from hdnhw.progress import say
-from hdnhw.report.look import Look
 from hdnhw.spec import ENDPOINTS, FabricSpec
 from hdnhw.spec.checks import meant
 from hdnhw.spec.options import (
@@ -27,12 +26,12 @@ from hdnhw.spec.options import (
     Repeated,
     Several,
     Size,
-    choices_text,
-    flag_of,
     group_of,
     members_of,
     options_of,
 )
+from hdnhw.support.naming import choices_text, flag_of
+from hdnhw.support.progress import say
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 

@@ -10,7 +10,7 @@ from hdnhw.spec import RelaySpec
 
 def _shown(curves: Result) -> Result:
     """Return what of a sweep is printed as text: what fits into the lines of a terminal."""
-    from hdnhw.model.sweep import FIGURES
+    from hdnhw.measurement.sweep import FIGURES
 
     unit = "_bits" * ("equal" in curves)
     which = ("spec", "pattern") if len({row["pattern"] for row in curves["saturation"]}) > 1 else ("spec",)

@@ -19,8 +19,9 @@ from hdnhw.collectives.guest import host_of
 from hdnhw.collectives.products import convolution, matrix_product
 from hdnhw.collectives.swapvalues import SwapMachine
 from hdnhw.collectives.transforms import is_transform, merge, part, sampled, undo
-from hdnhw.spec import Product, SpecError
-from hdnhw.spec.options import choices_text, named
+from hdnhw.spec import Product
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.swapped import SwappedNetwork

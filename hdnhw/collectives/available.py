@@ -2,7 +2,8 @@
 
 from hdnhw.collectives.instructions import register_schedule
 from hdnhw.collectives.operations import operation_phases
-from hdnhw.spec import BARRIER, ENGINE_OPERATIONS, REGISTER_OPERATIONS, SpecError
+from hdnhw.spec import BARRIER, ENGINE_OPERATIONS, REGISTER_OPERATIONS
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 
 

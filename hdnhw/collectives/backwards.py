@@ -18,9 +18,9 @@ References
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.schedule import Builder, Schedule, Send, Step, Target
 from hdnhw.collectives.spread import broadcast_schedule
-from hdnhw.rules.circuit import Term
 from hdnhw.topology.graph import Network
 
 

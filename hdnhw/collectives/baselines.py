@@ -21,8 +21,8 @@ from hdnhw.collectives.combining import SEED, count_wrong
 from hdnhw.collectives.cost import Cost, block_words
 from hdnhw.collectives.executor import check_size
 from hdnhw.collectives.operators import Operator
-from hdnhw.progress import Progress
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
+from hdnhw.support.progress import Progress
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import partner_distances
 

@@ -14,7 +14,7 @@ from hdnhw.collectives.executor import Execution, Integers, execute
 from hdnhw.collectives.operators import Operator
 from hdnhw.collectives.registers import RegisterSchedule, run_registers
 from hdnhw.collectives.schedule import Schedule, Step
-from hdnhw.progress import Progress
+from hdnhw.support.progress import Progress
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.graph import Network
 

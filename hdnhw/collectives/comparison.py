@@ -10,7 +10,7 @@ from hdnhw.collectives.executor import Execution
 from hdnhw.collectives.operations import allreduce_phases
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule
-from hdnhw.progress import Progress
+from hdnhw.support.progress import Progress
 from hdnhw.topology.graph import Network
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from hdnhw.collectives.executor import Integers, execute
 from hdnhw.collectives.operations import operation_schedule
+from hdnhw.networks.build import build
 from hdnhw.spec import NetworkSpec, Product
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import distances_from, neighbor_table, num_edges, pair_histogram
-from hdnhw.topology.network import build
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from hdnhw.collectives.ascend import check_host, machine_of
 from hdnhw.collectives.choices import EMBEDDINGS
 from hdnhw.collectives.cube_machine import MOST_VALUES, Integers
 from hdnhw.rules.of_network import rule_of
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.hamiltonian import factor_order, hamiltonian_cycle

@@ -23,7 +23,8 @@ import numpy.typing as npt
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.guest import guest_table
 from hdnhw.collectives.oneswap import OneSwapTimes, one_swap_times
-from hdnhw.spec import Product, SpecError
+from hdnhw.spec import Product
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
 

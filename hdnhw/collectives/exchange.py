@@ -22,11 +22,12 @@ References
 .. [2] HSN paper, sections 2.3 and 3.1, Corollary 3.5.
 """
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.choices import SPLITS
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
-from hdnhw.rules.circuit import Term
-from hdnhw.spec import EXCHANGE_ORDERS, Factor, SpecError
-from hdnhw.spec.options import choices_text, named
+from hdnhw.spec import EXCHANGE_ORDERS, Factor
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
 from hdnhw.topology.graph import Network
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from hdnhw.collectives.compiled import Conditions
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.core import Function, Number, Pointer, array_of, place_of
-from hdnhw.progress import Progress
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
+from hdnhw.support.progress import Progress
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table

@@ -12,8 +12,9 @@ References
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import Factor, NetworkSpec, Product, SpecError, cube, product
+from hdnhw.spec import Factor, NetworkSpec, Product, cube, product
 from hdnhw.spec.products import complete, mesh, torus
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
@@ -61,8 +62,8 @@ def guest_of(host: SwappedNetwork) -> NetworkSpec | None:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.parse import parse
+    >>> from hdnhw.networks.build import build
     >>> [str(guest_of(build(parse(f"hsn(2, {text})")))) for text in ("cube(3)", "cube(3), top=2", "torus(6), top=3")]
     ['cube(6)', 'cube(4)', 'product(mesh(3), torus(6))']
     """

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.circuits.circuit import Circuit, Term
 from hdnhw.collectives.executor import Execution, ScheduleError
 from hdnhw.collectives.lead import Heard, Pairs, check_heard, heard_at_first
 from hdnhw.collectives.operators import operator_of
@@ -21,7 +22,6 @@ from hdnhw.collectives.prefix import allreduce_schedule, scan_schedule
 from hdnhw.collectives.registers import OWN, RESULT, RegisterSchedule, RegisterStep, Update, received, run_registers
 from hdnhw.collectives.schedule import Builder, Send, Target
 from hdnhw.rules.arrays import ARRAY_OPERATIONS
-from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.collectives.choices import NUMBERS
-from hdnhw.spec import OPERATORS, SpecError
-from hdnhw.spec.options import choices_text, named
+from hdnhw.spec import OPERATORS
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
 
 Array = npt.NDArray[Any]
 

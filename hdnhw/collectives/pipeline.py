@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.core import Function, Number, Pointer, array_of, place_of
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.packing import Packing
 
@@ -137,9 +137,9 @@ def make_pipeline(packing: Packing, words: int) -> Pipeline:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.build import build
     >>> from hdnhw.topology.packing import shortest_packing
     >>> packing = shortest_packing(neighbor_table(build(parse("rdn(cube(3), 1)"))))
     >>> make_pipeline(packing, 4).rounds, make_pipeline(packing, 40).rounds, packing.time * 4

@@ -22,10 +22,11 @@ References
 
 from collections.abc import Iterable
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.registers import OWN, RESULT, RegisterSchedule, RegisterStep, Update, received
 from hdnhw.collectives.schedule import Builder, Send
-from hdnhw.rules.circuit import Term
-from hdnhw.spec import Factor, SpecError
+from hdnhw.spec import Factor
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 
 MOVING, MINE, PART, CLIPPED = "moving", "mine", "part", "clipped"

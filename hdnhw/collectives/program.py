@@ -11,15 +11,16 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.barrier import barrier_rounds
 from hdnhw.collectives.cost import Cost
 from hdnhw.collectives.executor import Execution, execute
 from hdnhw.collectives.lead import Pairs, check_lead
 from hdnhw.collectives.operations import operation_phases
 from hdnhw.collectives.schedule import Schedule
-from hdnhw.rules.circuit import Term
-from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 

@@ -3,7 +3,7 @@
 For what every node gets of all contributions at once (all-reduce of a short vector, scan, barrier) a message has no
 name: what a node sends in a step is a sum already. Such a schedule says for each step which registers a node sends
 over which port, and how its registers change then. All nodes go through the same steps; conditions are arithmetic on
-the own digits (:mod:`hdnhw.rules.circuit`), so a node needs no table.
+the own digits (:mod:`hdnhw.circuits.circuit`), so a node needs no table.
 
 A register holds a vector of as many words as the contribution of a node; before it is written, the identity.
 """
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.circuits.circuit import Circuit, Term
 from hdnhw.collectives.executor import Execution, ScheduleError, check_one_port, check_size
 from hdnhw.collectives.operators import Operator
 from hdnhw.collectives.schedule import Send
 from hdnhw.rules.arrays import ARRAY_OPERATIONS
-from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 

@@ -16,8 +16,8 @@ References
 
 from collections.abc import Sequence
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
-from hdnhw.rules.circuit import Term
 from hdnhw.spec import Factor
 from hdnhw.topology.graph import Network
 

@@ -9,7 +9,7 @@ digits alone: those of the node, of the message's source and of its destination.
 - the messages, from its own address and the two in the header of each; of these it needs only what
   :attr:`Schedule.reads` names.
 
-Conditions are terms of one :class:`hdnhw.rules.circuit.Circuit`, as the hop rule is: the executor compiles them, and
+Conditions are terms of one :class:`hdnhw.circuits.circuit.Circuit`, as the hop rule is: the executor compiles them, and
 hardware can elaborate them.
 """
 
@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hdnhw.rules.circuit import Circuit, Term
-from hdnhw.spec import Factor, SpecError
+from hdnhw.circuits.circuit import Circuit, Term
+from hdnhw.spec import Factor
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import Level

@@ -21,9 +21,10 @@ References
 
 from collections.abc import Callable
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.schedule import Builder, Schedule, Sends, Step, Target
-from hdnhw.rules.circuit import Term
-from hdnhw.spec import Factor, SpecError
+from hdnhw.spec import Factor
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 
 Rule = Callable[[Factor, Term, Term], list[Sends]]

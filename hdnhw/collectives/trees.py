@@ -19,7 +19,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import Factor, SpecError
+from hdnhw.spec import Factor
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Digits, Network
 from hdnhw.topology.levels import Level
@@ -230,8 +231,8 @@ def tree_family(network: Network) -> TreeFamily:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.parse import parse
+    >>> from hdnhw.networks.build import build
     >>> family = tree_family(build(parse("rdn(cube(2), 1)")))
     >>> [str(weight) for weight in family.weights], family.nodes, family.degree
     (['5/27', '5/27', '17/54', '17/54'], 32, 3)

@@ -9,11 +9,12 @@ from inspect import Parameter, formatannotation, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdnhw.library.options import PathLike, given
-from hdnhw.library.workers import MOST_WORKERS
-from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, flag_of, members_of, option
+from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, members_of, option
+from hdnhw.support.naming import flag_of
+from hdnhw.support.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
-    from hdnhw.report.outputs import Outputs
+    from hdnhw.figures.outputs import Outputs
 
 ASKED = "asked"
 """Parameter, and entry of the docstring, in whose place the options are put."""
@@ -135,8 +136,8 @@ class DrawnOptions(Options):
 
     def outputs_of(self, figure: Mapping[str, Any], *, panels: int = 1) -> "Outputs":
         """Return the files to draw, and how, checked; one figure has so many panels."""
-        from hdnhw.report.look import look_of
-        from hdnhw.report.outputs import Outputs
+        from hdnhw.figures.look import look_of
+        from hdnhw.figures.outputs import Outputs
 
         look = look_of(given(figure), self.plot, self.html, panels=panels)
         return Outputs(self.plot, self.html, self.command, look)

@@ -9,9 +9,9 @@ from hdnhw.library.asked import DrawnOptions, WeightOptions, asks, made_by, plot
 from hdnhw.library.info import SEARCH_LIMIT, SEARCH_PORTS, STRUCTURE_LIMIT, STRUCTURE_PORTS
 from hdnhw.library.options import FigureOptions, NetworkLike, PathLike, check_choice, network_of
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, say
-from hdnhw.spec import SpecError
 from hdnhw.spec.options import REQUIRED, Flag, Rate, Size, Text, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.progress import ProgressBar, say
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -53,7 +53,7 @@ def compare(*specs: NetworkLike, asked: CompareOptions, **figure: Annotated[Any,
     >>> [(row["spec"], row["degree"], row["diameter"]) for row in rows]
     [('rdn(cube(2), 1)', 3, 6), ('cube(5)', 5, 5), ('torus(4, 8)', 4, 6)]
     """
-    from hdnhw.report.choice import PANELS, comparison_sheet
+    from hdnhw.figures.choice import PANELS, comparison_sheet
 
     if not specs:
         raise SpecError("compare must have at least one network")
@@ -187,8 +187,8 @@ def design(*, asked: DesignOptions, **figure: Annotated[Any, FigureOptions]) -> 
     >>> found.networks[0]["spec"], found.networks[0]["nodes"]
     ('rdn(torus(8), 1)', 128)
     """
-    from hdnhw.report.choice import front_sheet
-    from hdnhw.topology.design import ORDERS, USUAL_RING, fitting_ring, front, search
+    from hdnhw.figures.choice import front_sheet
+    from hdnhw.networks.design import ORDERS, USUAL_RING, fitting_ring, front, search
 
     check_choice("sort", asked.sort, tuple(ORDERS))
     outputs, weight = asked.outputs_of(figure), float(asked.degree_weight)

@@ -1,9 +1,7 @@
 """The emitted Verilog simulated beside the model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Annotated, Any, ClassVar
 
 from hdnhw.library.asked import asks
@@ -129,14 +127,16 @@ def cosim(
     >>> found.passed, found.packets, found.cycle_mismatches  # doctest: +SKIP
     (True, 1000, 0)
     """
+    from hdnhw.library.benches import cosim
+
     cycles = asked.resets
     if cycles is not None and not isinstance(cycles, str):
         asked = replace(asked, resets=",".join(map(str, cycles)))
-    return _bench()(replace(asked, spec=spec_of(spec), machine=given(options), said=said))
+    return cosim(replace(asked, spec=spec_of(spec), machine=given(options), said=said))
 
 
-def _bench() -> Callable[[CosimOptions], Result]:
-    """Return what simulates; it lies outside the package, in the module of the command."""
-    (point,) = entry_points(group="hdnhw.commands", name="cosim")
-    run: Callable[[CosimOptions], Result] = import_module(point.module).run_cosim
-    return run
+def demo() -> Result:
+    """Do the main job on a small network, in a few minutes."""
+    from hdnhw.library.benches import demo
+
+    return demo()

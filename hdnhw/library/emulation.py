@@ -7,9 +7,11 @@ from hdnhw.collectives.choices import ALGORITHMS, EMBEDDINGS, SWAPS
 from hdnhw.library.asked import asks
 from hdnhw.library.options import NetworkLike, network_of
 from hdnhw.library.result import Result
-from hdnhw.progress import Stopwatch, say
-from hdnhw.spec import SpecError, SwappedNet, cube
-from hdnhw.spec.options import Choice, Flag, Options, Text, named, option, seed_option
+from hdnhw.spec import SwappedNet, cube
+from hdnhw.spec.options import Choice, Flag, Options, Text, option, seed_option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import Stopwatch, say
 
 ONE_SWAP, TWO_SWAPS = "one-swap", "two-swaps"
 WAYS = (TWO_SWAPS, ONE_SWAP)

@@ -17,11 +17,12 @@ from itertools import cycle
 from typing import Any
 
 from hdnhw.library.info import STRUCTURE_LIMIT, STRUCTURE_PORTS
-from hdnhw.progress import say
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.networks.build import build
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import say
 from hdnhw.topology.graph import Network
-from hdnhw.topology.network import build
 
 PACKET_BITS, MOST_BITS = 256, 1 << 16
 """Of a packet: if nobody says how many, and at most."""
@@ -122,8 +123,8 @@ class Equal:
 
     def tell(self, curves: Sequence[dict[str, Any]]) -> None:
         """Add to curves, of all machines again and again, what is in bits: widths, loads and saturation."""
-        from hdnhw.model.statistics import rounded
-        from hdnhw.model.sweep import FIGURES
+        from hdnhw.measurement.statistics import rounded
+        from hdnhw.measurement.sweep import FIGURES
 
         for fabric, curve in zip(cycle(self.fabrics), curves, strict=False):
             bits = self._bits_of_flit(fabric)

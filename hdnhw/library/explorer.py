@@ -5,14 +5,16 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hdnhw.files import check_output, replacing
 from hdnhw.library.asked import asks
 from hdnhw.library.options import MachineOptions, NetworkLike, NodeLike, PathLike, fabric_of, given, network_of, node_of
 from hdnhw.library.picture import PICTURE_LIMIT, PICTURE_PORTS
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, named, option, seed_option
+from hdnhw.spec import FabricSpec
+from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, option, seed_option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.files import check_output, replacing
+from hdnhw.support.naming import named
+from hdnhw.support.progress import ProgressBar
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -101,7 +103,7 @@ def explore(
     >>> page.nodes, page.operations, page.html[:15]
     (4, ['broadcast', 'scatter', 'allgather', 'exchange'], '<!DOCTYPE html>')
     """
-    from hdnhw.report.explorer.page import explorer_page
+    from hdnhw.figures.explorer.page import explorer_page
 
     file = None if output is None else Path(output)
     if file is not None:
@@ -147,11 +149,11 @@ def _recorded(
     fabric: FabricSpec, load: dict[str, Any], cycles: int, missing: dict[str, str]
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return the routing plan and what a page holds of a record; None where there is none, and note why."""
-    from hdnhw.machine import Machine
+    from hdnhw.figures.explorer.data import packet_data
+    from hdnhw.machine.machine import Machine
+    from hdnhw.measurement.load import LoadSpec
+    from hdnhw.measurement.record import record
     from hdnhw.model.fabric import FabricModel
-    from hdnhw.model.load import LoadSpec
-    from hdnhw.model.record import record
-    from hdnhw.report.explorer.data import packet_data
     from hdnhw.rules.plan import plan
 
     asked = LoadSpec(**load)

@@ -18,14 +18,16 @@ from hdnhw.library.options import (
     spec_of,
 )
 from hdnhw.library.result import Result
-from hdnhw.library.workers import start_of
-from hdnhw.progress import ProgressBar
-from hdnhw.spec import NetworkSpec, SpecError
-from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, choices_text, named, option, seed_option
+from hdnhw.spec import NetworkSpec
+from hdnhw.spec.options import Flag, Given, Options, Rate, Several, Size, option, seed_option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
+from hdnhw.support.progress import ProgressBar
+from hdnhw.support.workers import start_of
 
 if TYPE_CHECKING:
-    from hdnhw.report.outputs import Outputs
-    from hdnhw.rules.waypoints import Way
+    from hdnhw.figures.outputs import Outputs
+    from hdnhw.multipath.waypoints import Way
     from hdnhw.topology.faults import Faults
     from hdnhw.topology.graph import Network
 
@@ -125,8 +127,8 @@ def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Annotated[Any, Ru
     >>> found.nodes, found.dead_nodes, found.reached
     (32, 0, [1.0, 1.0, 1.0, 1.0])
     """
-    from hdnhw.report.path_faults import PANELS
-    from hdnhw.rules.survey import FaultSurvey
+    from hdnhw.figures.path_faults import PANELS
+    from hdnhw.multipath.survey import FaultSurvey
 
     of_rule, figure = figure_apart(rules)
     outputs = asked.outputs_of(figure, panels=len(PANELS) if asked.by_case else 1)
@@ -160,8 +162,8 @@ def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Annotated[Any, Ru
 
 def _by_rate(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], outputs: "Outputs") -> Result:
     """Count what routing joins at several shares of dead nodes."""
-    from hdnhw.report.fault_rates import fault_rates_sheet
-    from hdnhw.rules.survey import FaultSurvey
+    from hdnhw.figures.fault_rates import fault_rates_sheet
+    from hdnhw.multipath.survey import FaultSurvey
 
     rates = _checked_shares(asked)
     options = {**rules, "waypoints": asked.waypoints, "seed": asked.seed}
@@ -188,8 +190,8 @@ def _checked_shares(asked: FaultOptions) -> list[float]:
 
 def _by_case(spec: NetworkSpec, asked: FaultOptions, rules: Mapping[str, Any], outputs: "Outputs") -> Result:
     """Count by the disjoint-path paper's cases what is left of disjoint paths, and what waypoints join."""
-    from hdnhw.report.path_faults import path_faults_sheet
-    from hdnhw.rules.case_survey import dual_net_of, paths_left
+    from hdnhw.claims.literal.case_survey import dual_net_of, paths_left
+    from hdnhw.figures.path_faults import path_faults_sheet
 
     rates, pairs = _checked_shares(asked), asked.pairs or PAIRS
     network = dual_net_of(spec)
@@ -209,8 +211,8 @@ def _waypoints_left(
     network: Any, rates: Sequence[float], asked: FaultOptions, rules: Mapping[str, Any], bar: ProgressBar
 ) -> list[dict[str, Any]]:
     """Return what waypoints join, a row for each case and share; none where the network is too large."""
-    from hdnhw.rules.case_survey import waypoints_left
-    from hdnhw.rules.waypoints import MAX_NODES
+    from hdnhw.claims.literal.case_survey import waypoints_left
+    from hdnhw.multipath.waypoints import MAX_NODES
 
     if network.num_nodes > MAX_NODES:
         bar.say(f"{network.spec}: waypoints are looked for up to {MAX_NODES} nodes")
@@ -318,7 +320,7 @@ def way_around(
 
 
 def _ways(routing: Any, dead: "Faults", src: int, most: int, *, two_way: bool) -> "Sequence[Way]":
-    from hdnhw.rules.waypoints import Detours, RouteTable
+    from hdnhw.multipath.waypoints import Detours, RouteTable
 
     if dead.nodes[src]:
         raise SpecError(f"source must be a healthy node; {src} is dead")

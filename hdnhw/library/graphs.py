@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hdnhw.library.options import NetworkLike, PathLike, network_of
 from hdnhw.library.result import Result
-from hdnhw.spec.options import named
+from hdnhw.support.naming import named
 
 if TYPE_CHECKING:
     import networkx
@@ -46,8 +46,8 @@ def from_networkx(graph: "networkx.Graph") -> "Network":
     """
     import networkx
 
-    from hdnhw.families.graph import graph_of
     from hdnhw.library.network import Network
+    from hdnhw.networks.families.graph import graph_of
     from hdnhw.topology.graphfile import of_networkx
 
     if not isinstance(graph, networkx.Graph):
@@ -79,7 +79,7 @@ def export(spec: NetworkLike, output: PathLike) -> Result:
     >>> made.edges, text.splitlines()
     (4, ['# cube(2)', '0 1', '0 2', '1 3', '2 3'])
     """
-    from hdnhw.files import check_output, replacing
+    from hdnhw.support.files import check_output, replacing
     from hdnhw.topology.graphfile import WRITTEN, graph_text
     from hdnhw.topology.metrics import num_edges
 

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from hdnhw.files import check_folder
-from hdnhw.flow.spec import SynthOptions, SynthSpec
+from hdnhw.fpga.spec import SynthOptions, SynthSpec
 from hdnhw.library.asked import asks
 from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, fabric_of
 from hdnhw.library.result import Result
-from hdnhw.progress import say
 from hdnhw.spec.endpoints import TerminalOptions
-from hdnhw.spec.options import Flag, Options, Text, named, option, options_of
+from hdnhw.spec.options import Flag, Options, Text, option, options_of
+from hdnhw.support.files import check_folder
+from hdnhw.support.naming import named
+from hdnhw.support.progress import say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,8 +140,8 @@ def synth(
     >>> found = hdnhw.synth("torus(4, 4)", family="ice40", placements=1)  # doctest: +SKIP
     >>> found.passed, found.fmax_mhz  # doctest: +SKIP
     """
-    from hdnhw.flow.synth import synthesise
-    from hdnhw.flow.tools import ToolError
+    from hdnhw.fpga.synth import synthesise
+    from hdnhw.fpga.tools import ToolError
 
     own = {name: getattr(asked, name) for name in options_of(SynthOptions)}
     measured = SynthSpec(fabric=fabric_of(spec, asked.endpoints, options), **own)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.library.asked import WeightOptions, asks
 from hdnhw.library.options import NetworkLike, NodeLike, network_of, node_of
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, say
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
+from hdnhw.support.progress import ProgressBar, say
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -166,7 +166,7 @@ def paper_addresses(network: "Network", nodes: Sequence[int]) -> list[str] | Non
 
 def _four_parts(network: "Network", node: int) -> dict[str, list[int]] | None:
     """Return the HDN paper's (C, U, SN, N) of a node at each level; null where there are no levels."""
-    from hdnhw.rules.four_parts import four_parts
+    from hdnhw.claims.literal.four_parts import four_parts
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hdnhw.flow.family import FAMILIES, PLACED_FAMILIES
-from hdnhw.flow.spec import MOST_PLACEMENTS
+from hdnhw.fpga.family import FAMILIES, PLACED_FAMILIES
+from hdnhw.fpga.spec import MOST_PLACEMENTS
 from hdnhw.library.asked import DrawnOptions, asks, made_by, plot_of
 from hdnhw.library.options import (
     FigureOptions,
@@ -17,13 +17,13 @@ from hdnhw.library.options import (
     spec_of,
 )
 from hdnhw.library.result import Result
-from hdnhw.library.workers import start_of
-from hdnhw.progress import ProgressBar
 from hdnhw.spec import FabricSpec, NetworkSpec
 from hdnhw.spec.options import Choice, Repeated, Size, option, options_of
+from hdnhw.support.progress import ProgressBar
+from hdnhw.support.workers import start_of
 
 if TYPE_CHECKING:
-    from hdnhw.flow.machines import Measured
+    from hdnhw.fpga.machines import Measured
 
 MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20
 """Of a packet, and of a route."""
@@ -86,8 +86,8 @@ def machines(
     >>> found = hdnhw.machines("cube(2)", machine=[{"buffers": 4}, {"buffers": 8}])  # doctest: +SKIP
     >>> [(row["options"], row["fmax_mhz"], row["ns"]) for row in found.machines]  # doctest: +SKIP
     """
-    from hdnhw.flow.machines import buildable, measure_machines
-    from hdnhw.report.machines import machines_sheet
+    from hdnhw.figures.machines import machines_sheet
+    from hdnhw.fpga.machines import buildable, measure_machines
 
     network, (common, figure) = spec_of(spec), figure_apart(options)
     outputs = asked.outputs_of(figure)
@@ -111,7 +111,7 @@ def machines(
 
 def _asked(machine: Sequence[Mapping[str, Any]] | None, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the options of the machines that are asked for: what holds for all takes the place of what each has."""
-    from hdnhw.flow.machines import usual_machines
+    from hdnhw.fpga.machines import usual_machines
 
     replaced = {*options, *(SHAPE if options.keys() & set(SHAPE) else ())}
     asked = [dict(one) for one in (usual_machines() if machine is None else machine)]
@@ -123,7 +123,7 @@ def _asked(machine: Sequence[Mapping[str, Any]] | None, options: Mapping[str, An
 
 def _rows(measured: "Sequence[Measured]", network: NetworkSpec, hops: int, family: str) -> list[dict[str, Any]]:
     """Return a row for each machine: what it is, and what it gives."""
-    from hdnhw.flow.machines import default_options, front, options_given
+    from hdnhw.fpga.machines import default_options, front, options_given
 
     default, best = default_options(network, family), front(measured, hops)
     rows = []

@@ -404,7 +404,7 @@ class Network(networkx.Graph):
         """Draw a network that is small enough; called by notebooks."""
         if len(self) > SHOWN_NODES:
             return None
-        from hdnhw.report.picture import network_svg
+        from hdnhw.figures.picture import network_svg
 
         picture: str = network_svg(self._network)
         return picture

@@ -7,9 +7,12 @@ from dataclasses import fields
 from os import PathLike as PathLikeOf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from hdnhw.report.look import Look
-from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, RelaySpec, SpecError, parse
-from hdnhw.spec.options import Names, Node, Option, choices_text, flag_of, members_of, named, options_of
+from hdnhw.figures.look import Look
+from hdnhw.networks.parse import parse
+from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, RelaySpec
+from hdnhw.spec.options import Names, Node, Option, members_of, options_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, flag_of, named
 
 if TYPE_CHECKING:
     from hdnhw.library.network import Network
@@ -96,8 +99,8 @@ def spec_of(network: Any) -> NetworkSpec:
 
 
 def network_of(network: Any) -> "topology.Network":
-    """Return what :func:`hdnhw.topology.network.build` makes of a network."""
-    from hdnhw.topology.network import build
+    """Return what :func:`hdnhw.networks.build.build` makes of a network."""
+    from hdnhw.networks.build import build
 
     return build(spec_of(network))
 
@@ -107,7 +110,7 @@ FOUR_PARTS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19}){3}")
 
 def node_of(network: "topology.Network", node: NodeLike) -> int:
     """Return the node of a number, an address, or, of a dual-net, the HDN paper's four parts C,U,SN,N of level k."""
-    from hdnhw.rules.four_parts import node_at_parts
+    from hdnhw.claims.literal.four_parts import node_at_parts
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(node, str):

@@ -9,15 +9,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from hdnhw.files import write_together
 from hdnhw.library.asked import ProcessOptions, asks
 from hdnhw.library.options import PathLike
 from hdnhw.library.picture import picture
 from hdnhw.library.result import Result
-from hdnhw.library.workers import worker_count
-from hdnhw.progress import ProgressBar
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import Origin, Repeated, choices_text, named, option
+from hdnhw.spec.options import Origin, Repeated, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.files import write_together
+from hdnhw.support.naming import choices_text, named
+from hdnhw.support.progress import ProgressBar
+from hdnhw.support.workers import worker_count
 
 
 class Figure(NamedTuple):
@@ -223,7 +224,7 @@ def _chosen(papers: Sequence[str], claims: Sequence[str]) -> list[int]:
 def _write(folder: Path, rows: list[dict[str, Any]], command: str) -> list[str]:
     """Write the pages and their pictures; return the names of the files."""
     from hdnhw.claims.catalogue import CLAIMS
-    from hdnhw.report.papers import errata_page, long_tables, papers_page
+    from hdnhw.claims.page import errata_page, long_tables, papers_page
 
     papers = {row["paper"] for row in rows}
     chosen = {name: figure for name, figure in PICTURES.items() if figure.paper in papers}

@@ -15,12 +15,14 @@ from hdnhw.library.faults import MOST_BY_DEFAULT, DeadOptions, dead_of, way_arou
 from hdnhw.library.options import NetworkLike, NodeLike, PathLike, RuleOptions, given, network_of, node_of
 from hdnhw.library.result import Result
 from hdnhw.library.routes import PATH_ALGORITHMS, ROUTE_ALGORITHMS, paths_of, route_of, waypoints_of
-from hdnhw.progress import say
-from hdnhw.spec import EXCHANGE_ORDERS, MOVING, SpecError
-from hdnhw.spec.options import Choice, Given, Several, choices_text, named, option
+from hdnhw.spec import EXCHANGE_ORDERS, MOVING
+from hdnhw.spec.options import Choice, Given, Several, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
+from hdnhw.support.progress import say
 
 if TYPE_CHECKING:
-    from hdnhw.report.marks import Marks
+    from hdnhw.figures.marks import Marks
     from hdnhw.topology.graph import Network
 
 PICTURE_LIMIT, PICTURE_PORTS = 1024, 1 << 15
@@ -183,7 +185,7 @@ def picture(
     >>> drawing.paths
     {'path 1': [0, 1, 3], 'path 2': [0, 2, 3]}
     """
-    from hdnhw.files import check_output, replacing
+    from hdnhw.support.files import check_output, replacing
 
     if output is not None:
         check_output(named("output"), Path(output), [".svg"])
@@ -197,7 +199,7 @@ def picture(
 
 def _drawn(asked: PictureOptions, spec: NetworkLike) -> tuple[str, str, dict[str, Any], bool]:
     """Return the name of a network, an SVG, what it shows, and whether all that was checked is true."""
-    from hdnhw.report.picture import network_svg
+    from hdnhw.figures.picture import network_svg
 
     _check(asked)
     network = network_of(spec)
@@ -236,7 +238,7 @@ def _check(asked: PictureOptions) -> None:
 
 def _plain(asked: PictureOptions, network: "Network") -> _Part:
     """Return the network alone, with what is dead."""
-    from hdnhw.report.marks import dead_marks
+    from hdnhw.figures.marks import dead_marks
 
     return dead_marks(network, dead_of(network, asked)), {}, True
 
@@ -253,7 +255,7 @@ def _ends(network: "Network", kind: str, names: Sequence[NodeLike] | None) -> tu
 
 def _route(asked: PictureOptions, network: "Network") -> _Part:
     """Return a route, and where something on it is dead a way around by waypoints."""
-    from hdnhw.report.marks import dead_marks, is_broken, path_marks
+    from hdnhw.figures.marks import dead_marks, is_broken, path_marks
 
     src, dst = _ends(network, "route", asked.route)
     faults = dead_of(network, asked)
@@ -279,8 +281,8 @@ def _route(asked: PictureOptions, network: "Network") -> _Part:
 
 def _paths(asked: PictureOptions, network: "Network") -> _Part:
     """Return the disjoint paths between two nodes; those on which something is dead are broken."""
-    from hdnhw.report.marks import dead_marks, is_broken, path_marks
-    from hdnhw.topology.disjoint import fault_of_paths
+    from hdnhw.figures.marks import dead_marks, is_broken, path_marks
+    from hdnhw.multipath.flows import fault_of_paths
 
     src, dst = _ends(network, "paths", asked.paths)
     dead = dead_marks(network, dead_of(network, asked))
@@ -295,9 +297,9 @@ def _paths(asked: PictureOptions, network: "Network") -> _Part:
 
 def _fan(asked: PictureOptions, network: "Network") -> _Part:
     """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters, or of Algorithm 5."""
-    from hdnhw.report.marks import dead_marks, path_marks
-    from hdnhw.rules.disjoint_literal import fan
-    from hdnhw.rules.path_faults import clusters_of
+    from hdnhw.claims.literal.disjoint import fan
+    from hdnhw.figures.marks import dead_marks, path_marks
+    from hdnhw.multipath.faults import clusters_of
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:
@@ -315,7 +317,7 @@ def _fan(asked: PictureOptions, network: "Network") -> _Part:
 
 def _cluster(asked: PictureOptions, network: "Network") -> _Part:
     """Return the cross-edges of a cluster."""
-    from hdnhw.report.marks import cluster_marks
+    from hdnhw.figures.marks import cluster_marks
     from hdnhw.topology.levels import LeveledNetwork
 
     if not isinstance(network, LeveledNetwork) or not network.levels or asked.cluster is None:
@@ -327,7 +329,7 @@ def _cluster(asked: PictureOptions, network: "Network") -> _Part:
 def _collective(asked: PictureOptions, network: "Network") -> _Part:
     """Return the steps of a schedule."""
     from hdnhw.collectives.executor import check_size, execute
-    from hdnhw.report.marks import step_marks
+    from hdnhw.figures.marks import step_marks
 
     check_size(network)
     whose = _whose(asked, network)
@@ -344,7 +346,7 @@ def _collective(asked: PictureOptions, network: "Network") -> _Part:
 def _embed(asked: PictureOptions, network: "Network") -> _Part:
     """Return the nodes of a guest, and the routes of its edges by their length."""
     from hdnhw.collectives.embedding import embed
-    from hdnhw.report.marks import embedding_marks
+    from hdnhw.figures.marks import embedding_marks
 
     assert asked.embed is not None, "it is drawn"
     guest = network_of(asked.embed)

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 from hdnhw.library.asked import asks
 from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, fabric_of, given
 from hdnhw.library.result import Result
-from hdnhw.progress import say
 from hdnhw.proofs.finding import SECONDS
-from hdnhw.spec import SpecError
 from hdnhw.spec.endpoints import TerminalOptions
-from hdnhw.spec.options import Flag, Given, Rate, named, option
+from hdnhw.spec.options import Flag, Given, Rate, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def prove(
     >>> found.proved, [row["property"] for row in found.findings][:3]  # doctest: +SKIP
     (True, ['registers', 'route', 'route'])
     """
-    from hdnhw.flow.tools import ToolError
+    from hdnhw.fpga.tools import ToolError
     from hdnhw.proofs.certificate import check_certificate
     from hdnhw.proofs.fabric import prove_fabric, recheck
     from hdnhw.verilog.fabric import emit_fabric

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from hdnhw.library.asked import asks
 from hdnhw.library.options import MachineOptions, NetworkLike, fabric_of
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar
 from hdnhw.spec.requests import RequestSpec
+from hdnhw.support.progress import ProgressBar
 
 
 @asks
@@ -36,7 +36,7 @@ def requests(spec: NetworkLike, *, asked: RequestSpec, **machine: Annotated[Any,
     >>> found.round_trip["mean"], round(64 * found.request_rate, 2)
     (63.0, 1.0)
     """
-    from hdnhw.model.requests import measure_requests
+    from hdnhw.measurement.requests import measure_requests
 
     with ProgressBar() as progress:
         return Result(measure_requests(fabric_of(spec, None, machine), asked, progress=progress.show))

@@ -10,9 +10,10 @@ from hdnhw.library.asked import asks
 from hdnhw.library.info import SEARCH_LIMIT, paper_addresses
 from hdnhw.library.options import NetworkLike, NodeLike, RuleOptions, given, network_of, node_of, spec_of
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, say
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import Choice, Options, choices_text, named, option
+from hdnhw.spec.options import Choice, Options, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
+from hdnhw.support.progress import ProgressBar, say
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -134,8 +135,8 @@ def route_of(
 
 def _paper_route(network: "Network", src: int, dst: int) -> list[int]:
     """Return the nodes of the papers' route."""
-    from hdnhw.rules.algorithm1 import algorithm1_route
-    from hdnhw.rules.swapped_route import swapped_route
+    from hdnhw.claims.literal.algorithm1 import algorithm1_route
+    from hdnhw.claims.literal.swapped_route import swapped_route
     from hdnhw.topology.swapped import SwappedNetwork
 
     return (swapped_route if isinstance(network, SwappedNetwork) else algorithm1_route)(network, src, dst)
@@ -183,8 +184,8 @@ def paths(
     >>> hdnhw.paths("cube(2)", "0 1", [2, 3]).paths
     [[0, 2], [1, 3]]
     """
-    from hdnhw.rules.disjoint import length_bound
-    from hdnhw.topology.disjoint import fault_of_linkage, fault_of_paths
+    from hdnhw.multipath.disjoint import length_bound
+    from hdnhw.multipath.flows import fault_of_linkage, fault_of_paths
 
     network = network_of(spec)
     sources, targets = _nodes_of(network, src), _nodes_of(network, dst)
@@ -239,8 +240,8 @@ def _linkage_of(
     network: "Network", sources: list[int], targets: list[int], algorithm: str | None
 ) -> tuple[str, list[list[int]]]:
     """Return paths between two sets of nodes, and the algorithm."""
-    from hdnhw.rules import disjoint
-    from hdnhw.topology.disjoint import shortest_linkage
+    from hdnhw.multipath import disjoint
+    from hdnhw.multipath.flows import shortest_linkage
     from hdnhw.topology.metrics import neighbor_table
 
     ports, counts = len(network.ports), {len(sources), len(targets)}
@@ -269,9 +270,9 @@ def _linkage_of(
 
 def _case_and_bounds(network: "Network", src: int, dst: int) -> dict[str, Any]:
     """Return the disjoint-path paper's case of two nodes and how long its paths, and ours, can be; null elsewhere."""
-    from hdnhw.rules.disjoint import is_addressable, length_bound
-    from hdnhw.rules.disjoint_literal import length_bounds
-    from hdnhw.rules.path_faults import case_of
+    from hdnhw.claims.literal.disjoint import length_bounds
+    from hdnhw.multipath.disjoint import is_addressable, length_bound
+    from hdnhw.multipath.faults import case_of
 
     if not is_addressable(network) or not network.levels:
         return dict.fromkeys(("case", "paper_bound", "corrected_bound", "address_bound"))
@@ -286,8 +287,8 @@ def _case_and_bounds(network: "Network", src: int, dst: int) -> dict[str, Any]:
 
 def paths_of(network: "Network", src: int, dst: int, algorithm: str | None) -> tuple[str, list[list[int]]]:
     """Return paths between two nodes, and the algorithm, one of :data:`PATH_ALGORITHMS`; the default if None."""
-    from hdnhw.rules import disjoint
-    from hdnhw.rules.disjoint_literal import literal_routes
+    from hdnhw.claims.literal.disjoint import literal_routes
+    from hdnhw.multipath import disjoint
 
     if len(network.ports) > PATHS_LIMIT:
         raise SpecError(f"paths need at most {PATHS_LIMIT} ports a node; {network.spec} has {len(network.ports)}")
@@ -321,7 +322,7 @@ def waypoints_of(network: "Network", found: list[list[int]], rules: Mapping[str,
 
 
 def _flow_paths(network: "Network", src: int, dst: int) -> list[list[int]]:
-    from hdnhw.topology.disjoint import shortest_disjoint_paths
+    from hdnhw.multipath.flows import shortest_disjoint_paths
     from hdnhw.topology.metrics import neighbor_table
 
     _check_flow(network)

@@ -9,7 +9,6 @@ from os import PathLike as PathLikeOf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from hdnhw.files import check_distinct
 from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of
 from hdnhw.library.equal import EQUALS, MOST_BITS, PACKET_BITS, Equal, make_equal
 from hdnhw.library.options import (
@@ -26,30 +25,22 @@ from hdnhw.library.options import (
     given,
 )
 from hdnhw.library.result import Result
-from hdnhw.library.workers import start_of
 from hdnhw.model.engines import COMPILED, ENGINES
-from hdnhw.progress import Progress, ProgressBar, say
-from hdnhw.ranks import check_alone
-from hdnhw.spec import FabricSpec, RelaySpec, SpecError
+from hdnhw.spec import FabricSpec, RelaySpec
 from hdnhw.spec.load import LEAST_RATE, PRECISION, MeasuredOptions
-from hdnhw.spec.options import (
-    Choice,
-    Flag,
-    Given,
-    Pattern,
-    Patterns,
-    Size,
-    named,
-    option,
-    options_of,
-    threads_option,
-)
+from hdnhw.spec.options import Choice, Flag, Given, Pattern, Patterns, Size, option, options_of, threads_option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.files import check_distinct
+from hdnhw.support.naming import named
+from hdnhw.support.progress import Progress, ProgressBar, say
+from hdnhw.support.ranks import check_alone
+from hdnhw.support.workers import start_of
 
 if TYPE_CHECKING:
+    from hdnhw.figures.page import Sheet
+    from hdnhw.measurement.load import LoadSpec
+    from hdnhw.measurement.measure import Measurement
     from hdnhw.model.fabric import FabricModel
-    from hdnhw.model.load import LoadSpec
-    from hdnhw.model.measure import Measurement
-    from hdnhw.report.page import Sheet
     from hdnhw.rules.plan import RoutingPlan
 
 EXCHANGE, WAYPOINTS = "exchange", "waypoints"
@@ -140,7 +131,7 @@ def simulate(
     >>> found.steady, 40 < found.packet_latency["mean"] < 48
     (True, True)
     """
-    from hdnhw.report.histogram import histogram_sheet
+    from hdnhw.figures.histogram import histogram_sheet
 
     options, figure = figure_apart(machine)
     outputs = asked.outputs_of(figure)
@@ -162,10 +153,10 @@ def _loaded(
     fabric: FabricSpec, asked: SimulateOptions, said: Sequence[str], *, histogram: bool, threads: int, engine: str
 ) -> Result:
     """Measure a fabric under a load."""
+    from hdnhw.measurement.seeds import check_seeds, pooled
+    from hdnhw.measurement.statistics import bins
+    from hdnhw.measurement.sweep import measure_runs, runs_row
     from hdnhw.model.fabric import model_of
-    from hdnhw.model.seeds import check_seeds, pooled
-    from hdnhw.model.statistics import bins
-    from hdnhw.model.sweep import measure_runs, runs_row
 
     load, seeds, counted = _load(asked, said), asked.seeds, _Counted(asked.channels, asked.energy, asked.flows)
     check_seeds(seeds, load)
@@ -191,7 +182,7 @@ def _loaded(
 
 def _load(asked: MeasuredOptions, said: Sequence[str], **others: Any) -> "LoadSpec":
     """Return a load; without cycles its interval is as long as the usual precision asks for."""
-    from hdnhw.model.load import LoadSpec
+    from hdnhw.measurement.load import LoadSpec
 
     values = {name: getattr(asked, name) for name in options_of(LoadSpec)} | others
     if asked.seeds == 1 and not {"cycles", "precision"}.intersection(said):
@@ -229,7 +220,7 @@ class _Counted:
 
     def begin(self, plan: "RoutingPlan") -> None:
         """Read the table of energies, and make room for flows."""
-        from hdnhw.model.energy import read_energy
+        from hdnhw.measurement.energy import read_energy
         from hdnhw.model.flows import Flows
 
         self._energy = None if self._energy_file is None else read_energy(self._energy_file, plan)
@@ -237,15 +228,15 @@ class _Counted:
 
     def measure(self, model: "FabricModel", load: "LoadSpec", threads: int, progress: Progress) -> "Measurement":
         """Measure, and count."""
-        from hdnhw.model.measure import measure
+        from hdnhw.measurement.measure import measure
 
         counting = self._channels or self._energy is not None
         return measure(model, load, counting=counting, flows=self._flows, threads=threads, progress=progress)
 
     def rows(self, model: "FabricModel", measured: "Measurement") -> dict[str, Any]:
         """Return what was counted, and write the files."""
+        from hdnhw.measurement.energy import energy_row
         from hdnhw.model.counts import buffer_classes, channel_types, write_channels
-        from hdnhw.model.energy import energy_row
         from hdnhw.model.flows import write_flows
 
         found: dict[str, Any] = {}
@@ -263,9 +254,9 @@ class _Counted:
 
 def _relayed(fabric: FabricSpec, asked: SimulateOptions, said: Sequence[str]) -> Result:
     """Send packets by waypoints around what is dead."""
+    from hdnhw.measurement.load import LoadSpec
+    from hdnhw.measurement.relayed import measure_relayed
     from hdnhw.model.fabric import model_of
-    from hdnhw.model.load import LoadSpec
-    from hdnhw.model.relayed import measure_relayed
 
     taken = {*options_of(LoadSpec), "faults", "engine", "command"} - {"precision"}
     for name in said:
@@ -284,7 +275,7 @@ def _replay(
     spec: NetworkLike, asked: SimulateOptions, said: Sequence[str], options: Mapping[str, Any], **run: Any
 ) -> Result:
     """Send messages that are known before: those of a trace, or of a total exchange."""
-    from hdnhw.model.replay import measure_exchange, measure_trace
+    from hdnhw.measurement.replay import measure_exchange, measure_trace
 
     what = named("pattern", EXCHANGE) if asked.trace is None else named("trace")
     taken = {"trace", "cycles", "histogram", "threads", "engine", *options_of(DrawnOptions)}
@@ -307,7 +298,7 @@ class Curves(Result):
     Parameters
     ----------
     curves : sequence of dict
-        As :meth:`hdnhw.model.sweep.Sweep.run` returns them.
+        As :meth:`hdnhw.measurement.sweep.Sweep.run` returns them.
     more : mapping of str to Any
         Other keys.
     sheet : Sheet
@@ -359,9 +350,9 @@ class Curves(Result):
         >>> curves.plot(axes, kind="accepted") is axes
         True
         """
-        from hdnhw.report.curves import KINDS, add_curves, draw_curves
-        from hdnhw.report.look import look_of
-        from hdnhw.report.outputs import Outputs
+        from hdnhw.figures.curves import KINDS, add_curves, draw_curves
+        from hdnhw.figures.look import look_of
+        from hdnhw.figures.outputs import Outputs
 
         check_choice("kind", kind, KINDS)
         look = look_of(given(figure), where)
@@ -372,8 +363,8 @@ class Curves(Result):
         return drawn.axes[0]
 
     def _repr_svg_(self) -> str:
-        from hdnhw.report.curves import draw_curves
-        from hdnhw.report.figure import figure_svg
+        from hdnhw.figures.curves import draw_curves
+        from hdnhw.figures.figure import figure_svg
 
         return figure_svg(draw_curves(self._curves))
 
@@ -441,12 +432,12 @@ def sweep(
     >>> [(row["spec"], row["nodes"]) for row in curves.saturation]
     [('cube(3)', 8)]
     """
-    from hdnhw.model.results import ResultsFile
-    from hdnhw.model.sweep import Sweep
-    from hdnhw.report.curves import draw_curves
-    from hdnhw.report.curves_page import sweep_sheet
-    from hdnhw.report.look import look_of
-    from hdnhw.report.outputs import Outputs
+    from hdnhw.figures.curves import draw_curves
+    from hdnhw.figures.curves_page import sweep_sheet
+    from hdnhw.figures.look import look_of
+    from hdnhw.figures.outputs import Outputs
+    from hdnhw.measurement.results import ResultsFile
+    from hdnhw.measurement.sweep import Sweep
 
     if not specs:
         raise SpecError("sweep must have at least one network")
@@ -493,7 +484,7 @@ def _rates(rates: str | Sequence[float] | None, at_cost: Equal | None) -> dict[s
 
 def _compared(curves: Sequence[dict[str, Any]], at_cost: Equal | None, seeds: int) -> dict[str, Any]:
     """Return what a sweep says besides its curves, and add to them what is in bits."""
-    from hdnhw.model.seeds import differences
+    from hdnhw.measurement.seeds import differences
 
     more: dict[str, Any] = {}
     if at_cost is not None:

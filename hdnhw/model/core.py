@@ -14,7 +14,7 @@ from hdnhw.core import Function, Number, Pointer, array_of, optional, place_of
 from hdnhw.core.rule import CoreRule
 from hdnhw.core.traffic import CoreTraffic
 from hdnhw.model.tally import Ledger
-from hdnhw.ranks import ranks
+from hdnhw.support.ranks import ranks
 
 Words = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]

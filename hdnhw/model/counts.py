@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.machine import Machine
-from hdnhw.model.columns import check_columns, write_columns
+from hdnhw.machine.machine import Machine
 from hdnhw.rules.plan import RoutingPlan
+from hdnhw.support.columns import check_columns, write_columns
 from hdnhw.topology.metrics import neighbor_table
 
 Integers = npt.NDArray[np.int64]

@@ -21,8 +21,9 @@ from hdnhw.model.core import (
     CoreMachine,
 )
 from hdnhw.model.counts import Counts
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec.options import MOST_THREADS
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.traffic.packets import Terminals, terminal_seeds
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 MAX_CYCLE = (1 << 31) - 1
 """Last cycle of a run: packets have it in 32 bits."""
-
-MOST_THREADS = 64
-"""Of one run."""
 
 MOST_WAITING = 1 << 25
 """Most packets that wait or are under way at once: 2 GiB of them."""

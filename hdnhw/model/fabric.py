@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.machine import Machine, make_machine
+from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.model.core import HEAD_CYCLE, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import MAX_CYCLE, Course
 from hdnhw.model.engines import COMPILED, REFERENCE
 from hdnhw.model.reference import Reference
-from hdnhw.ranks import check_alone, started
 from hdnhw.rules.plan import ADAPTIVE, UGAL, VALIANT, RoutingPlan
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.ranks import check_alone, started
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.model.columns import check_columns, write_columns
-from hdnhw.spec import SpecError
+from hdnhw.support.columns import check_columns, write_columns
+from hdnhw.support.errors import SpecError
 
 MOST_FLOW_NODES = 1 << 11
 """Of a network whose flows are told apart: there are as many as pairs of nodes."""

@@ -1,9 +1,9 @@
 """The router, its channels and its terminals in plain Python, to be read: what the model is, as simply as possible.
 
-Stages and names are those of :mod:`hdnhw.rtl`; :class:`hdnhw.timing.SlotTiming` says which cycle does what. In a slot a
-router sends at most one packet from an input and one to an output. With cut-through the slots of odd routers begin half
-a slot before those of the others: their cycles are numbered by slots too, and told without the half slot. Behind the
-ports of the network comes that of the terminal: injection among inputs, ejection among outputs.
+Stages and names are those of :mod:`hdnhw.rtl`; :class:`hdnhw.machine.timing.SlotTiming` says which cycle does what. In
+a slot a router sends at most one packet from an input and one to an output. With cut-through the slots of odd routers
+begin half a slot before those of the others: their cycles are numbered by slots too, and told without the half slot.
+Behind the ports of the network comes that of the terminal: injection among inputs, ejection among outputs.
 """
 
 from collections import Counter, defaultdict, deque
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.machine.timing import CLASS_SLOTS, TURN_SLOTS, Link
 from hdnhw.model.core import ANYWHERE, AT_HOME, PACKET_WORDS, Arrivals, Integers, Words
 from hdnhw.model.counts import Counts
 from hdnhw.model.reference_ways import RouteUnit
-from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS, Link
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, advance_generators, terminal_seeds

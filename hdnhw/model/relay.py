@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS, RelayFormat, RelayKind
+from hdnhw.machine.flit import MOST_NOTICES, RELAY_COUNTS, RelayFormat, RelayKind
 from hdnhw.model.core import AT_HOME, NODE, NOWHERE, TAG, Arrivals
 from hdnhw.model.fabric import FabricModel
 from hdnhw.spec import RelaySpec
@@ -77,7 +77,7 @@ class Relayed:
     head_cycle : ndarray of int64, shape (sends,)
         Cycle in which the relay accepted each packet's head flit, -1 if it did not.
     counts : ndarray of int64, shape (nodes, 6)
-        See :data:`hdnhw.flit.RELAY_COUNTS`.
+        See :data:`hdnhw.machine.flit.RELAY_COUNTS`.
     dropped : ndarray of int64, shape (nodes,)
         Packets with an impossible destination dropped by each router.
     cycles : int
@@ -634,7 +634,7 @@ class RelayCourse:
 
     @property
     def counts(self) -> Integers:
-        """What relays have counted, shape (nodes, 6), see :data:`hdnhw.flit.RELAY_COUNTS`."""
+        """What relays have counted, shape (nodes, 6), see :data:`hdnhw.machine.flit.RELAY_COUNTS`."""
         return np.array([relay.counts for relay in self._relays], np.int64)
 
     def result(self) -> Relayed:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, Pointer, array_of, optional
 from hdnhw.model.flows import Flows
-from hdnhw.ranks import ranks
+from hdnhw.support.ranks import ranks
 from hdnhw.traffic.load import Messages
 
 Integers = npt.NDArray[np.int64]

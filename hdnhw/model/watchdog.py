@@ -12,10 +12,10 @@ import numpy.typing as npt
 from hdnhw.model.core import CREATED, DESTINATION, HOPS, TAG
 from hdnhw.model.course import Course, Heads
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.hang import HangError
 from hdnhw.model.reference import Reference
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import ADAPTIVE
+from hdnhw.support.errors import HangError
 
 PATIENCE = 1000
 """Slots in which packets may wait and nothing be sent or taken; sinks that are always ready need some ten."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 from hdnhw.proofs.joined import NODES, JoinedRig, Output
 from hdnhw.rtl.axi4.layout import Burst, channels
 from hdnhw.rtl.bits import index_width

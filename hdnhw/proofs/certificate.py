@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.proofs.finding import ANSWERS, BARE, verdict
-from hdnhw.spec import FabricSpec, SpecError
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import options_of
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import MANIFEST
 from hdnhw.verilog.verilog import digest_of

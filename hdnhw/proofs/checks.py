@@ -4,7 +4,7 @@ In the rigs of queues and of the ejection buffer a checker says what the rig lik
 bits. What they say and make is claimed here, of all flits.
 """
 
-from hdnhw.crc import check_width
+from hdnhw.machine.crc import check_width
 from hdnhw.proofs.parts import RouterPart
 from hdnhw.proofs.rig import Rig
 from hdnhw.rtl.check import ERRORS_WIDTH

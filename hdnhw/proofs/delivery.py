@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.proofs.bits import alike_bits
 from hdnhw.proofs.checks import CheckRig, ErrorsRig, MakerRig
 from hdnhw.proofs.ejection import CheckedEjectionRig, EjectionRig

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from hdnhw.flow.tools import tool_versions
+from hdnhw.fpga.tools import tool_versions
 from hdnhw.proofs.certificate import check_certificate, check_folder, digests, write_certificate
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import properties_of, prove_endpoints
@@ -18,7 +18,7 @@ from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
 from hdnhw.proofs.search import Recheck, Settle, settle
 from hdnhw.proofs.wiring import prove_wiring
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import read_fabric
 

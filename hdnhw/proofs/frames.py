@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hdnhw.flit import FrameFormat
+from hdnhw.machine.flit import FrameFormat
 from hdnhw.proofs.joined import NODES, JoinedRig
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.bits import index_width

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 
-from hdnhw.crc import check_width
+from hdnhw.machine.crc import check_width
 from hdnhw.proofs.parts import RouterPart
 from hdnhw.proofs.rig import RigError, flit_codes
 from hdnhw.rtl.bits import index_width

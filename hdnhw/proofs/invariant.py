@@ -79,7 +79,7 @@ def named_invariant(circuit: Path, forbidden: str) -> Invariant:
     circuit : Path
         In AIGER, with ``rig.map`` beside it.
     forbidden : str
-        What it forbids, in the PLA of :func:`hdnhw.flow.abc.find_invariant`.
+        What it forbids, in the PLA of :func:`hdnhw.fpga.abc.find_invariant`.
     """
     count = len(read_circuit(circuit).following)
     names, cubes = _names(circuit, count), _cubes(forbidden, count)

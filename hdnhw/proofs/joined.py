@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
 from hdnhw.proofs.rig import TOO_FEW, TOP, Rig
 from hdnhw.rtl.bits import index_width
 from hdnhw.verilog.fabric import EmittedFabric

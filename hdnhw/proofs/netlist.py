@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.flow.tools import ToolError
-from hdnhw.flow.yosys import YosysError, run_yosys
-from hdnhw.processes import Budget
+from hdnhw.fpga.tools import ToolError
+from hdnhw.fpga.yosys import YosysError, run_yosys
+from hdnhw.support.processes import Budget
 
 Net = int | str
 """A net of one bit; ``"0"``, ``"1"`` and ``"x"`` are constants, the last one of no known value."""

@@ -6,7 +6,7 @@ for grants to others. The rig marks one packet, any one, and watches its header 
 
 from contextlib import suppress
 
-from hdnhw.flit import FrameFormat, PacketKind
+from hdnhw.machine.flit import FrameFormat, PacketKind
 from hdnhw.proofs.rig import RigError, flit_codes
 from hdnhw.proofs.streams import EndpointRig
 from hdnhw.rtl.bits import index_width

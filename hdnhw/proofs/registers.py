@@ -8,7 +8,7 @@ What tools read differently, such as directives, would be proved in one reading 
 import re
 from typing import Any
 
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga.tools import ToolError
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import read_modules
 from hdnhw.verilog.fabric import EmittedFabric

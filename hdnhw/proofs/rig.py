@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hdnhw.crc import check_width
-from hdnhw.flow.harness import ports_of
-from hdnhw.processes import Budget
+from hdnhw.fpga.harness import ports_of
+from hdnhw.machine.crc import check_width
 from hdnhw.proofs.netlist import read_text, text_of
 from hdnhw.rtl.bits import index_width
+from hdnhw.support.processes import Budget
 from hdnhw.verilog.fabric import EmittedFabric
 
 _DIVISORS = {8: 0x07, 16: 0x1021}

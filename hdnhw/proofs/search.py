@@ -11,17 +11,17 @@ from inspect import getsource
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from hdnhw.flow import abc, yosys
-from hdnhw.flow.abc import Verdict, find_invariant, find_output, prove_outputs
-from hdnhw.flow.kept import kept_result
-from hdnhw.flow.tools import tool_versions
-from hdnhw.processes import Budget, SpentError
+from hdnhw.fpga import abc, yosys
+from hdnhw.fpga.abc import Verdict, find_invariant, find_output, prove_outputs
+from hdnhw.fpga.kept import kept_result
+from hdnhw.fpga.tools import tool_versions
 from hdnhw.proofs import invariant as invariant_module
 from hdnhw.proofs import rig as rig_module
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.invariant import check_invariant, named_invariant
 from hdnhw.proofs.netlist import read_text
 from hdnhw.proofs.rig import TOO_FEW, Rig, RigError
+from hdnhw.support.processes import Budget, SpentError
 
 PROOF_ROOT = Path("build") / "prove"
 

@@ -7,7 +7,7 @@ what is read of them is junk in every cycle, which is more than a memory can do.
 import re
 from typing import ClassVar
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
 from hdnhw.proofs.rig import Rig
 from hdnhw.verilog.fabric import EmittedFabric
 

@@ -11,10 +11,10 @@ Hints say what each register of the allocator holds in which phases; all claims 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.machine.timing import CLASS_SLOTS
 from hdnhw.proofs.parts import RouterPart
 from hdnhw.proofs.rig import RigError, at_most_one
-from hdnhw.timing import CLASS_SLOTS
 from hdnhw.verilog.fabric import EmittedFabric
 
 Way = tuple[int, int]

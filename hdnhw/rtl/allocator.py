@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.arbiter import Order, service_order
 from hdnhw.rtl.bits import any_of, equals, stepped
 from hdnhw.rtl.buffer import InputBuffer

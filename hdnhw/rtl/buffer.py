@@ -9,7 +9,7 @@ from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.bits import any_of, equals, filled, index_width, number_of, selected
 from hdnhw.rtl.queue import DecisionQueue, VirtualOutputQueues

@@ -3,8 +3,8 @@
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.crc import check_width
-from hdnhw.machine import Machine
+from hdnhw.machine.crc import check_width
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
 
 
@@ -29,8 +29,8 @@ class ChannelSignature(wiring.Signature):
     """One channel, seen from the router that sends.
 
     A packet is L consecutive flits that start in the head phase of a slot
-    (:attr:`hdnhw.timing.SlotTiming.head_phase`); there is no stalling in between, as the sender holds a credit for a
-    whole packet.
+    (:attr:`hdnhw.machine.timing.SlotTiming.head_phase`); there is no stalling in between, as the sender holds a credit
+    for a whole packet.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class ChannelSignature(wiring.Signature):
     data : Out(flit_width)
         One flit while `valid`, else anything.
     check : Out
-        Its check bits, see :mod:`hdnhw.crc`; absent in machines without a crc.
+        Its check bits, see :mod:`hdnhw.machine.crc`; absent in machines without a crc.
     credit : In(num_vcs)
         One bit a virtual channel: whether a packet buffer has become free downstream. Between routers it is looked at
-        in one phase (:attr:`hdnhw.timing.SlotTiming.credit_phase`) and means nothing in others. Of ejection it is
-        looked at in every cycle; two credits are L cycles apart at least.
+        in one phase (:attr:`hdnhw.machine.timing.SlotTiming.credit_phase`) and means nothing in others. Of ejection it
+        is looked at in every cycle; two credits are L cycles apart at least.
     """
 
     def __init__(self, machine: Machine, *, num_vcs: int, leads_on: bool = True) -> None:

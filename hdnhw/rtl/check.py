@@ -6,14 +6,14 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.crc import check_sets, check_width
+from hdnhw.machine.crc import check_sets, check_width
 
 ERRORS_WIDTH = 16
 """Bits of a counter of packets with errors; it stays at its largest value."""
 
 
 def check_bits(flit: Value) -> Value:
-    """Return the check bits of a flit, see :mod:`hdnhw.crc`."""
+    """Return the check bits of a flit, see :mod:`hdnhw.machine.crc`."""
     return Cat(Cat(Const(1, 1), *(flit[position] for position in own)).xor() for own in check_sets(len(flit)))
 
 

@@ -1,12 +1,12 @@
-"""Circuits of addresses (:mod:`hdnhw.rules.circuit`) as logic."""
+"""Circuits of addresses (:mod:`hdnhw.circuits.circuit`) as logic."""
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import and_, invert, or_
 
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 
+from hdnhw.circuits.circuit import Circuit, Term
 from hdnhw.rtl.bits import add, below, equal, equals, less, number_of, subtract_modulo
-from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.topology.address import AddressLayout
 
 

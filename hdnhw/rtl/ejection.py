@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import equals, index_width, next_flit, stepped
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck

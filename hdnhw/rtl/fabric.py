@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Const, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ChannelSignature, channel_name, ejection_signature, injection_signature
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.ejection import ejection_buffer

@@ -2,9 +2,9 @@
 
 from amaranth.lib import data
 
-from hdnhw.flit import HeaderFormat
+from hdnhw.machine.flit import HeaderFormat
 
 
 def header_layout(packets: HeaderFormat) -> data.StructLayout:
-    """Return the header of a packet, see :class:`hdnhw.flit.HeaderFormat`."""
+    """Return the header of a packet, see :class:`hdnhw.machine.flit.HeaderFormat`."""
     return data.StructLayout(dict(packets.header_fields))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
+from hdnhw.machine.timing import TURN_SLOTS
 from hdnhw.rtl.allocator import Allocator, Grant, Way
 from hdnhw.rtl.arbiter import Order, first_in_order
 from hdnhw.rtl.bits import any_of, equals, number_of
 from hdnhw.rtl.buffer import VoqBuffer, ways_of_input
-from hdnhw.timing import TURN_SLOTS
 
 Pairs = Mapping[tuple[int, int], Value]
 """A bit for each (input, output)."""
@@ -82,7 +82,7 @@ class MatchingAllocator(Allocator):
 
     An input requests each way that any of its packets takes and that has a credit. Among the inputs that request the
     same way, an output takes the one that has sent there longest ago, and among its ways the one that it has sent to
-    longest ago; injection comes last, but first once by each way in :data:`hdnhw.timing.TURN_SLOTS`
+    longest ago; injection comes last, but first once by each way in :data:`hdnhw.machine.timing.TURN_SLOTS`
     slots. Among the outputs that take it, an input accepts the one by which it has sent longest ago.
 
     As an input that is taken by any output accepts one, the second round is among the others, whatever they accept: it

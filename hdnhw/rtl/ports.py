@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
 from hdnhw.rtl.buffer import InputBuffer, Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature, onward_layout

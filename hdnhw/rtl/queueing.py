@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.matching import MatchingAllocator
 from hdnhw.rtl.separable import SeparableAllocator

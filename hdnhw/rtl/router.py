@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
@@ -81,8 +81,8 @@ class _Dead:
 class Router(wiring.Component):
     """A router of one shape; its own address comes in on pins.
 
-    A packet takes :attr:`hdnhw.timing.SlotTiming.hop_cycles` to pass and every channel sustains one flit a cycle. All
-    routers of a fabric must leave reset in the same cycle, as they count the phase of the slot from there.
+    A packet takes :attr:`hdnhw.machine.timing.SlotTiming.hop_cycles` to pass and every channel sustains one flit a
+    cycle. All routers of a fabric must leave reset in the same cycle, as they count the phase of the slot from there.
 
     Parameters
     ----------

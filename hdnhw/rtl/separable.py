@@ -6,11 +6,11 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
+from hdnhw.machine.timing import CLASS_SLOTS
 from hdnhw.rtl.allocator import Allocator, Grant, Way
 from hdnhw.rtl.arbiter import Order, first_in_order, service_order
 from hdnhw.rtl.bits import any_of, equals, number_of
 from hdnhw.rtl.buffer import FifoBuffer
-from hdnhw.timing import CLASS_SLOTS
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class SeparableAllocator(Allocator):
     Among its virtual channels whose packet has a credit, an input offers the one that has sent longest ago. Among the
     inputs that offer a packet for the same virtual channel, the one comes first from which it was sent to longest ago;
     among these, an output takes the one whose buffer class is the latest, as its packet blocks none of an earlier one.
-    Of one class, and in one of :data:`hdnhw.timing.CLASS_SLOTS` slots of all, it takes the one whose virtual channel it
-    has sent to longest ago. So a packet that waits moves up whenever another is served, and one without a credit delays
-    only what stands behind it in its queue. Where no input has two virtual channels, one order for the whole router
-    does: the input that has sent longest ago is first.
+    Of one class, and in one of :data:`hdnhw.machine.timing.CLASS_SLOTS` slots of all, it takes the one whose virtual
+    channel it has sent to longest ago. So a packet that waits moves up whenever another is served, and one without a
+    credit delays only what stands behind it in its queue. Where no input has two virtual channels, one order for the
+    whole router does: the input that has sent longest ago is first.
     """
 
     buffer = FifoBuffer

@@ -17,4 +17,4 @@ ARRAY_OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "odd": lambda a: a & 1,
     "mux": lambda condition, a, b: np.where(condition, a, b),
 }
-"""For :meth:`hdnhw.rules.circuit.Circuit.run`: arrays of digits for its inputs."""
+"""For :meth:`hdnhw.circuits.circuit.Circuit.run`: arrays of digits for its inputs."""

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from hdnhw.core import Function, Number, Pointer, array_of
 from hdnhw.rules.compiled import core_rule
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.table import TableRule
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.metrics import neighbor_table
 

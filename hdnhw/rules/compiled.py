@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from hdnhw.circuits.circuit import Circuit, Term
 from hdnhw.core.rule import OPERATIONS, CoreRule
-from hdnhw.rules.circuit import Circuit, Term
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.table import TableRule

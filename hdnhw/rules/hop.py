@@ -11,11 +11,11 @@ lanes never wait for each other, so the dependencies of each lane are among thos
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hdnhw.rules.circuit import Circuit, Term
-from hdnhw.rules.dual_rule import default_modes
-from hdnhw.rules.step import Step, is_shortest, step_of
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.circuits.circuit import Circuit, Term
+from hdnhw.circuits.dual import default_modes
+from hdnhw.circuits.step import Step, is_shortest, step_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from hdnhw.rules.hop import HopRule, hop_rule
-from hdnhw.spec import family_of
 from hdnhw.topology.graph import Network
 from hdnhw.topology.recursive import RecursiveDualNetwork
 from hdnhw.topology.swapped import SwappedNetwork
@@ -27,4 +26,4 @@ def _has_rule(network: Network) -> bool:
         return network.top_digits and _has_rule(network.nucleus)
     if isinstance(network, RecursiveDualNetwork):
         return _has_rule(network.base)
-    return family_of(network.spec).step is not None
+    return network.family.step is not None

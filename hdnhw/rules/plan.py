@@ -8,17 +8,17 @@ from itertools import product
 import numpy as np
 
 from hdnhw.core.rule import CoreRule
+from hdnhw.networks.build import build
 from hdnhw.rules.cdg import build_dependency_graph
 from hdnhw.rules.compiled import core_rule, interpret_rule
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.of_network import rule_of
 from hdnhw.rules.table import TableRule
-from hdnhw.spec import NetworkSpec, SpecError
+from hdnhw.spec import NetworkSpec
+from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
-from hdnhw.topology.network import build
 
 EXHAUSTIVE_NODES = 1 << 13
 """Largest network whose dependency graph is built in full; beyond, the ranking function is proved by a solver."""

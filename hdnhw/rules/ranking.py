@@ -13,10 +13,10 @@ from typing import Any
 
 import z3
 
-from hdnhw.rules.circuit import Circuit, Term
-from hdnhw.rules.dual_rule import is_taken_last
+from hdnhw.circuits.circuit import Circuit, Term
+from hdnhw.circuits.dual import is_taken_last
+from hdnhw.circuits.step import DATELINE_RING
 from hdnhw.rules.hop import HopRule
-from hdnhw.rules.step import DATELINE_RING
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.levels import DualPort
 

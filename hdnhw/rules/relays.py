@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hdnhw.rules.cdg import DependencyGraph, build_dependency_graph
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.plan import Proof, RoutingPlan
+from hdnhw.support.errors import RuleError
 
 Edges = npt.NDArray[np.int64]
 """Pairs of vertices, shape (edges, 2)."""

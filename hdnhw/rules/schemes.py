@@ -21,7 +21,8 @@
 from dataclasses import replace
 
 from hdnhw.rules.plan import ADAPTIVE, SCHEMES, RoutingPlan, plan
-from hdnhw.spec import NetworkSpec, SpecError
+from hdnhw.spec import NetworkSpec
+from hdnhw.support.errors import SpecError
 
 
 def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
@@ -44,7 +45,7 @@ def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> for modes in (None, "valiant", "adaptive"):
     ...     made = fabric_plan(parse("torus(5)"), modes, 1)
     ...     print(made.num_vcs, made.first_vc)

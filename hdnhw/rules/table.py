@@ -28,8 +28,8 @@ import numpy.typing as npt
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import check_router
 from hdnhw.rules.trees import distance_sums, short_trees, shortest_classes, up_down_trees
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import choices_text, named
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
 from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, table_distances

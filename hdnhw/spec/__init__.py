@@ -1,13 +1,12 @@
-"""Spec strings and the frozen dataclasses they stand for.
+"""What a user says, as frozen dataclasses: networks, machines, endpoints, requests.
 
 A network spec names a graph; a :class:`FabricSpec` names one machine built on that graph. The text of a spec is the
 constructor expression of the package `hdnhw`, so ``hdn(torus(2, 3, 5), [[0], [1, 2]])`` means the same in a shell, a
-TOML file and Python; it is also what ``str`` and ``repr`` give. :func:`parse` reads it with :mod:`ast` against a list
-of allowed names and literals; nothing is evaluated.
+TOML file and Python; it is also what ``str`` and ``repr`` give. :func:`hdnhw.networks.parse.parse` reads it with
+:mod:`ast` against a list of allowed names and literals; nothing is evaluated.
 """
 
-from hdnhw.spec.checks import SpecError
-from hdnhw.spec.dualnets import DualCube, DualNet, RecursiveDualNet, dualcube, hdn, rdn
+from hdnhw.spec.dualnets import DualCube, DualNet, RecursiveDualNet
 from hdnhw.spec.endpoints import (
     BARRIER,
     ENDPOINTS,
@@ -29,11 +28,9 @@ from hdnhw.spec.endpoints import (
     RelaySpec,
 )
 from hdnhw.spec.fabric import CROSSBARS, QUEUEINGS, RAMS, FabricSpec
-from hdnhw.spec.families import Family, family_of
 from hdnhw.spec.network import NetworkSpec
-from hdnhw.spec.parse import parse
 from hdnhw.spec.products import Factor, Product, complete, cube, ghc, mesh, product, torus
-from hdnhw.spec.swapped import SwappedNet, folded_hsn, hcn, hcn3, hsn
+from hdnhw.spec.swapped import SwappedNet
 
 __all__ = [
     "BARRIER",
@@ -60,26 +57,15 @@ __all__ = [
     "ExchangeSpec",
     "FabricSpec",
     "Factor",
-    "Family",
     "NetworkSpec",
     "Product",
     "RecursiveDualNet",
     "RelaySpec",
-    "SpecError",
     "SwappedNet",
     "complete",
     "cube",
-    "dualcube",
-    "family_of",
-    "folded_hsn",
     "ghc",
-    "hcn",
-    "hcn3",
-    "hdn",
-    "hsn",
     "mesh",
-    "parse",
     "product",
-    "rdn",
     "torus",
 ]

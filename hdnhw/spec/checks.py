@@ -1,8 +1,10 @@
-"""What the makers of specs share: their error, and checks of sizes."""
+"""Checks of sizes that the makers of specs share."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import repr as short_repr
+
+from hdnhw.support.errors import SpecError
 
 MAX_ADDRESS_BITS = 60
 """Widest packed address, bits: addresses are handled as signed 64-bit integers by the model."""
@@ -12,10 +14,6 @@ MAX_EDGES = 1 << 19
 
 MAX_PORTS = 4096
 """Most ports of a node; a router has fewer still."""
-
-
-class SpecError(ValueError):
-    """A spec that names no network; the message says where and what is allowed."""
 
 
 def meant(name: str, allowed: Iterable[str]) -> str:

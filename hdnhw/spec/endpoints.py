@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from hdnhw.spec.checks import SpecError
-from hdnhw.spec.options import Choice, Flag, Kind, Names, Node, Options, Size, named, option
+from hdnhw.spec.options import Choice, Flag, Kind, Names, Node, Options, Size, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 
 MOVING = ("broadcast", "scatter", "allgather", "exchange")
 """Collective operations that move messages from where they are; what engines run if nothing is said."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from hdnhw.spec.checks import SpecError
 from hdnhw.spec.endpoints import ENDPOINTS, EndpointSpec
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
+from hdnhw.support.errors import SpecError
 
 CROSSBARS = ("crosspoint", "output")
 """Where the registers of a router's switch traversal stand; the first is the default."""

@@ -5,51 +5,15 @@ docstrings, refusals, the keys of sweeps, what results and manifests say of a ma
 at random are all derived from it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from math import inf
 from operator import index
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
-from hdnhw.spec.checks import SpecError, shown
-
-_NAMES: ContextVar[Callable[[str], str]] = ContextVar("names of options", default=str)
-
-
-def flag_of(name: str) -> str:
-    """Return an option as the command line has it."""
-    return f"--{name.replace('_', '-')}"
-
-
-@contextmanager
-def named_by(names: Callable[[str], str]) -> Iterator[None]:
-    """Let messages name options in some way: ``named_by(flag_of)`` as the command line does."""
-    token = _NAMES.set(names)
-    try:
-        yield
-    finally:
-        _NAMES.reset(token)
-
-
-def named(name: str, value: object = None) -> str:
-    """Return an option, with a value, as the caller writes it: ``on='rtl'``, or ``--on rtl`` on the command line."""
-    shown = _NAMES.get()(name)
-    if value is None:
-        return shown
-    return f"{shown} {value}" if shown.startswith("-") else f"{shown}={value!r}"
-
-
-def choices_text(choices: Iterable[str], value: Any, also: str = "") -> str:
-    """Return the end of a message about a value that is none of the choices, nor what it may be `also`.
-
-    Examples
-    --------
-    >>> choices_text(("sum", "min"), "mean")
-    "must be one of sum, min, not 'mean'"
-    """
-    return f"must be {also}one of {', '.join(choices)}, not {value!r}"
+from hdnhw.spec.checks import shown
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,10 +271,14 @@ def seed_option(default: int, of: str = "the random numbers") -> Any:
     return option(default, Size, f"seed of {of}", metavar="S", least=0)
 
 
+MOST_THREADS = 64
+"""Of one run."""
+
+
 def threads_option(worth: str) -> Any:
     """Return the option that says how many threads simulate, and from how many routers on that is worth it."""
     about = f"simulation threads; they pay off above {worth} routers, and the result is the same"
-    return option(1, Size, about, metavar="N", least=1)
+    return option(1, Size, about, metavar="N", least=1, most=MOST_THREADS)
 
 
 def options_of(spec: Any, **kinds: bool) -> Mapping[str, Option]:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hdnhw.spec.checks import SpecError, call_text, check_digits, check_ports, dimension, integer
+from hdnhw.spec.checks import call_text, check_digits, check_ports, dimension, integer
 from hdnhw.spec.network import NetworkSpec
-from hdnhw.spec.options import choices_text
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def cut_share(network: DualNetwork) -> Fraction:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> specs = ("cube(5)", "torus(6, 4)", "complete(5)", "rdn(cube(3), 2)", "rdn(torus(6), 1)", "rdn(complete(5), 1)")
     >>> [str(cut_share(DualNetwork(parse(spec)))) for spec in specs]
     ['1', '2/3', '5/2', '1/4', '1/3', '1/2']
@@ -46,7 +46,7 @@ def bound_around(network: DualNetwork, inside: int) -> int:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> [bound_around(DualNetwork(parse("rdn(cube(1), 1)")), inside) for inside in range(9)]
     [0, 1, 2, 2, 2, 2, 2, 1, 0]
     """
@@ -59,7 +59,7 @@ def known_bound(network: Network) -> int:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> [known_bound(DualNetwork(parse(spec))) for spec in ("rdn(cube(3), 1)", "rdn(cube(3), 2)", "dualcube(4)")]
     [32, 4096, 32]
     """

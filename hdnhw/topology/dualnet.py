@@ -4,7 +4,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from hdnhw.spec import DualCube, DualNet, Factor, Product, SpecError
+from hdnhw.spec import DualCube, DualNet, Factor, Product
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Digits, Network
 from hdnhw.topology.levels import DualPort, LeveledNetwork, cross_ports, lay_out
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,9 +56,9 @@ def flow_bound(table: Table) -> Fraction | None:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.build import build
     >>> specs = ("cube(4)", "torus(8)", "torus(4, 8)", "complete(5)", "rdn(cube(3), 1)")
     >>> [int(flow_bound(neighbor_table(build(parse(spec))))) for spec in specs]
     [8, 8, 32, 1, 176]

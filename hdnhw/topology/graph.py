@@ -16,6 +16,7 @@ from operator import index
 from typing import Any, SupportsIndex
 
 from hdnhw.spec import NetworkSpec
+from hdnhw.topology.family import Family
 
 ADDRESS = re.compile(r"[0-9]{1,4000}([./][0-9]{1,4000})*")
 """What :meth:`Network.parse_node` reads; :class:`int` refuses longer runs of digits."""
@@ -55,6 +56,8 @@ class Network(ABC):
     Attributes
     ----------
     spec : NetworkSpec
+    family : Family
+        Of a network that :func:`hdnhw.networks.build.build` has made.
     radices : tuple of int
         Radix of each digit of a node, most significant first.
     ports : tuple of Port
@@ -62,6 +65,7 @@ class Network(ABC):
     """
 
     spec: NetworkSpec
+    family: Family
     radices: tuple[int, ...]
     ports: tuple[Port, ...]
 
@@ -169,8 +173,8 @@ class Network(ABC):
 
         Examples
         --------
-        >>> from hdnhw.spec import parse
-        >>> from hdnhw.topology.network import build
+        >>> from hdnhw.networks.parse import parse
+        >>> from hdnhw.networks.build import build
         >>> build(parse("rdn(cube(3), 1)")).format_node(77)
         '1.1/1.0.1'
         >>> build(parse("hsn(2, star(4))")).format_node(77)

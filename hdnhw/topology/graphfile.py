@@ -17,10 +17,10 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
-from hdnhw.progress import say
-from hdnhw.spec import SpecError
 from hdnhw.spec.checks import check_edges
-from hdnhw.spec.options import choices_text
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text
+from hdnhw.support.progress import say
 from hdnhw.topology.graph import Network
 
 MOST_BYTES = 1 << 26

@@ -6,7 +6,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import Factor, SpecError
+from hdnhw.spec import Factor
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 
 Integers = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.core import Function, Number, array_of
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.graph import Network
 from hdnhw.topology.orbits import representatives
@@ -127,8 +127,8 @@ def switch_table(network: Network, table: npt.NDArray[np.int32]) -> npt.NDArray[
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.parse import parse
+    >>> from hdnhw.networks.build import build
     >>> network = build(parse("concentrated(torus(3), 2)"))
     >>> switch_table(network, neighbor_table(network))[:, :2].tolist()
     [[1, 2], [2, 0], [0, 1]]

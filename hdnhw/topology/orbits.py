@@ -140,8 +140,8 @@ def representatives(network: DualNetwork) -> list[tuple[int, int]] | None:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.parse import parse
+    >>> from hdnhw.networks.build import build
     >>> representatives(build(parse("rdn(cube(3), 2)")))
     [(0, 32768)]
     >>> len(representatives(build(parse("hdn(torus(2, 3, 5), [[0], [2]])"))))

@@ -114,9 +114,9 @@ def allgather_time(table: Table, *, terminals: bool = False) -> Fraction:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.build import build
     >>> for spec in ("torus(9)", "cube(4)", "torus(4, 8)", "rdn(cube(3), 1)", "hsn(2, cube(2))"):
     ...     print(spec, allgather_time(neighbor_table(build(parse(spec)))))
     torus(9) 4
@@ -156,9 +156,9 @@ def allreduce_bound(table: Table) -> Fraction:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.build import build
     >>> table = neighbor_table(build(parse("cube(3)")))
     >>> allreduce_bound(table), 2 * allgather_time(table) / 8
     (Fraction(7, 12), Fraction(7, 12))
@@ -209,9 +209,9 @@ def shortest_packing(table: Table) -> Packing:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.build import build
     >>> packing = shortest_packing(neighbor_table(build(parse("rdn(cube(2), 1)"))))
     >>> packing.trees, packing.load, packing.time, int(packing.depths.max())
     (3, 31, Fraction(31, 3), 6)

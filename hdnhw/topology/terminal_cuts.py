@@ -87,9 +87,9 @@ def terminal_bisection(table: Table, terminals: int, *, quick: bool = False) -> 
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
+    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.build import build
     >>> found = terminal_bisection(neighbor_table(build(parse("fat_tree(4)"))), 16)
     >>> found.edges, found.exact, int(found.inside[:16].sum())
     (8, True, 8)

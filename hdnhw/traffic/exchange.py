@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.circuits.circuit import INTEGER_OPERATIONS, Circuit, Term
 from hdnhw.core import Function, Number, array_of
-from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit, Term
+from hdnhw.multipath.waypoints import RouteTable
 from hdnhw.rules.plan import RoutingPlan
-from hdnhw.rules.waypoints import RouteTable
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.traffic.trace import Trace

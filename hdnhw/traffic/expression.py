@@ -7,9 +7,9 @@ from itertools import chain, repeat
 from types import MappingProxyType
 from typing import Any
 
-from hdnhw.spec import SpecError
 from hdnhw.spec.checks import meant
-from hdnhw.spec.options import choices_text
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text
 
 
 def read_expression(

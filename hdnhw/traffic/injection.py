@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from inspect import signature
 from math import inf
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.expression import read_expression
 
 

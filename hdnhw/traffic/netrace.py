@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import choices_text
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text
 from hdnhw.traffic.trace import Trace, make_trace
 
 MAGIC = (0x484A5455).to_bytes(4, "little")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.core.traffic import CoreTraffic, Target, key_of
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import Level, LeveledNetwork
 from hdnhw.traffic.expression import read_expression
@@ -200,8 +200,8 @@ def parse_pattern(text: str, network: Network) -> Pattern:
 
     Examples
     --------
-    >>> from hdnhw.spec import parse
-    >>> from hdnhw.topology.network import build
+    >>> from hdnhw.networks.parse import parse
+    >>> from hdnhw.networks.build import build
     >>> parse_pattern("hotspot(0.2)", build(parse("cube(3)"))).text
     'hotspot(0.2, 0)'
     """

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import SpecError
 from hdnhw.spec.requests import RequestSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.traffic.patterns import parse_pattern
 from hdnhw.traffic.trace import Trace

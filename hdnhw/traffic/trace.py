@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.lengths import MOST_FLITS
 
 Integers = npt.NDArray[np.int64]

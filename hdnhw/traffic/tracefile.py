@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.traffic.netrace import MAGIC, read_netrace
 from hdnhw.traffic.trace import COLUMNS, Trace, make_trace
 

@@ -5,7 +5,7 @@ from typing import Any
 from amaranth.hdl import Shape
 from amaranth.lib.wiring import In
 
-from hdnhw.flit import FrameFormat, PacketKind
+from hdnhw.machine.flit import FrameFormat, PacketKind
 from hdnhw.rtl.axi.endpoint import Endpoint, NodeWord
 from hdnhw.rtl.axi.fabric import AxiComponent, AxiFabric
 from hdnhw.rtl.axi.layout import receive_layout, send_layout

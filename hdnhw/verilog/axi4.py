@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hdnhw.flit import MemoryFormat, MemoryKind
+from hdnhw.machine.flit import MemoryFormat, MemoryKind
 from hdnhw.rtl.axi4.endpoint import MemoryEndpoint, port_members
 from hdnhw.rtl.axi4.fabric import MemoryComponent, MemoryFabric
 from hdnhw.rtl.terminal import EndpointParts

@@ -77,7 +77,7 @@ class EmittedClocks:
     def text(self) -> str:
         """The crossing and the top level in Verilog."""
         streams = {each.label: (each.leads_in, each.width) for each in self._around.streams}
-        crossing = module_script(Crossing(streams), self.crossing, flatten=True, initial=self._initial)
+        crossing = module_script(Crossing(streams, alone=True), self.crossing, flatten=True, initial=self._initial)
         return "\n".join(module_texts([crossing, module_script(self._around, self.top, flatten=False)]))
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 from amaranth.lib import data
 
 from hdnhw.collectives.barrier import barrier_cycles
-from hdnhw.flit import NumberFormat
+from hdnhw.machine.flit import NumberFormat
 from hdnhw.rtl.collective.engine import CollectiveEngine
 from hdnhw.rtl.collective.fabric import CollectiveFabric
 from hdnhw.rtl.collective.host import operation_shape, result_layout

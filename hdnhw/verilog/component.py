@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
 from hdnhw.rtl.clocks.fabric import ClockedComponent
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.spec import FabricSpec
@@ -28,7 +28,7 @@ def fabric_component(spec: FabricSpec, *, node_clocks: bool = False) -> Any:
     Raises
     ------
     SpecError
-        As of :func:`hdnhw.machine.make_machine`, or if its terminals cannot have clocks of their own.
+        As of :func:`hdnhw.machine.machine.make_machine`, or if its terminals cannot have clocks of their own.
     RuleError
         If its routing is not deadlock-free.
     """

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts

@@ -3,13 +3,13 @@
 from functools import cached_property
 from typing import Any
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.exchange.control import AT_ONCE, TOTAL_WIDTH, ExchangeControl
 from hdnhw.rtl.exchange.fabric import ExchangeFabric
 from hdnhw.rtl.exchange.generator import ExchangeGenerator
 from hdnhw.rtl.terminal import EndpointParts
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.traffic.exchange import broadcast_slots, check_size
 from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.verilog import CLOCKED
@@ -70,7 +70,7 @@ def _timetable(machine: Machine) -> list[int]:
         needed = full << (plan.max_vcs - 1).bit_length()
         raise SpecError(
             f"{named('buffers')} must be at least {needed} packets a port for a timetable, not {machine.buffers}: "
-            "use --at-once"
+            f"use {named('at_once')}"
         )
     slots = broadcast_slots(plan, hop_slots=timing.hop_slots)
     return slots + [0] * (2 - len(slots))

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.files import write_together
-from hdnhw.machine import Machine, make_machine
+from hdnhw.machine.machine import Machine, make_machine
+from hdnhw.networks.build import build
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, SpecError
-from hdnhw.topology.network import build
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.files import write_together
 from hdnhw.verilog.axi import EmittedAxi
 from hdnhw.verilog.axi4 import EmittedMemory
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks

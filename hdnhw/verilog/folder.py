@@ -5,8 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hdnhw.spec import ENDPOINTS, FabricSpec, SpecError, parse
-from hdnhw.spec.options import named_by, options_of
+from hdnhw.networks.parse import parse
+from hdnhw.spec import ENDPOINTS, FabricSpec
+from hdnhw.spec.options import options_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named_by
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 
 MANIFEST = "manifest.json"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hdnhw.flit import MOST_NOTICES, RelayKind
+from hdnhw.machine.flit import MOST_NOTICES, RelayKind
 from hdnhw.rtl.relay.fabric import RelayFabric
 from hdnhw.rtl.relay.relay import Relay, counts_layout
 from hdnhw.rtl.terminal import EndpointParts

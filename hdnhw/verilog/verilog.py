@@ -10,11 +10,11 @@ from amaranth.back import rtlil
 from amaranth.hdl import Elaboratable, Fragment, Value
 from amaranth.lib.wiring import In
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.router import Router
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.folding import MARK, folded
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
 from hdnhw.verilog.yosys import run_scripts
@@ -135,7 +135,13 @@ def module_texts(scripts: Sequence[ModuleScript]) -> list[str]:
     """Return the SystemVerilog text of each script of :func:`module_script`."""
     texts = run_scripts([each.script for each in scripts])
     printed = [_with_names_for_numbers(_CLOCKED.sub("always", _ATTRIBUTE.sub("", each))) for each in texts]
-    return [folded(text, each.components) for text, each in zip(printed, scripts, strict=True)]
+    return [_folded(text, each.components) for text, each in zip(printed, scripts, strict=True)]
+
+
+def _folded(text: str, components: dict[str, str]) -> str:
+    """Fold each module of a text; one alone has all components in it, of several each is a component."""
+    head, *modules = re.split(r"^(?=module )", text, flags=re.MULTILINE)
+    return head + "".join(folded(module, components if len(modules) == 1 else {}) for module in modules)
 
 
 def _with_names_for_numbers(text: str) -> str:

@@ -3,12 +3,12 @@
 from itertools import product
 
 from bench import cost_ratios
-from hdnhw.report.cost_ratios import draw_cost_ratios
-from hdnhw.report.figure import save_figure
-from hdnhw.spec import parse
-from hdnhw.topology.design import candidates, measure
+from hdnhw.figures.cost_ratios import draw_cost_ratios
+from hdnhw.figures.figure import save_figure
+from hdnhw.networks.build import build
+from hdnhw.networks.design import candidates, measure
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import degree_bounds, summarise_distances
-from hdnhw.topology.network import build
 
 NODES, COST = 200, 12
 

@@ -7,10 +7,10 @@ import pytest
 
 from bench import long_vectors, node_symmetry, total_exchange, wide_diameter
 from hdnhw.claims.families import dual_net
-from hdnhw.rules.disjoint import length_bound
-from hdnhw.spec import parse
+from hdnhw.multipath.disjoint import length_bound
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 
 

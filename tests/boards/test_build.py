@@ -10,8 +10,9 @@ import pytest
 from hdnhw.boards.bitstream import build_bitstream
 from hdnhw.boards.catalogue import BOARDS
 from hdnhw.cli import main
-from hdnhw.flow.tools import ToolError, tool_path, tool_versions
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.fpga.tools import ToolError, tool_path, tool_versions
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 
 SPEC = FabricSpec(network=parse("dualcube(2)"), packet_length=2, flit_width=8, buffers=1)
 
@@ -43,7 +44,7 @@ def tools(tmp_path, monkeypatch):
             script.chmod(script.stat().st_mode | stat.S_IXUSR)
             return script
 
-        monkeypatch.setattr("hdnhw.flow.tools.tool_path", path)
+        monkeypatch.setattr("hdnhw.fpga.tools.tool_path", path)
 
     return make
 

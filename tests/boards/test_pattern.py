@@ -4,8 +4,8 @@ import pytest
 from amaranth.hdl import Const, Module, Signal
 
 from hdnhw.boards.pattern import LFSR_TAPS, LFSR_WIDTH, HeadFormat, lfsr_step, mix
-from hdnhw.flit import FlitFormat
-from hdnhw.spec import SpecError
+from hdnhw.machine.flit import FlitFormat
+from hdnhw.support.errors import SpecError
 
 
 def evaluate(simulate, width, function, inputs):

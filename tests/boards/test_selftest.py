@@ -6,7 +6,8 @@ import pytest
 
 from hdnhw.boards.simulation import hear_self_test, self_test_sources
 from hdnhw.model.fabric import FabricModel
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from hdnhw.traffic.packets import Traffic
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 

@@ -6,10 +6,10 @@ import pytest
 
 from hdnhw.boards.pattern import HeadFormat
 from hdnhw.boards.terminal import PacketChecker, PacketGenerator, Terminal, TrafficKind, check_packets
-from hdnhw.flit import FlitFormat
-from hdnhw.spec import parse
+from hdnhw.machine.flit import FlitFormat
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
 
 NETWORKS = ["dualcube(2)", "mesh(2, 3)", "torus(3, 5)", "hdn(torus(2, 3), [[1]])"]
 

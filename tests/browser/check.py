@@ -23,9 +23,9 @@ from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QApplication
 
 import hdnhw
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import parse
 
 CHECKED = {
     "rdn(cube(2), 1)": (2, 29),

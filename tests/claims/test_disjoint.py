@@ -6,8 +6,8 @@ from hdnhw.claims import disjoint_fans, disjoint_faults, disjoint_networks, disj
 from hdnhw.claims.claim import Verdict
 from hdnhw.claims.disjoint import CLAIMS
 from hdnhw.claims.families import dual_net
-from hdnhw.rules.algorithm1 import base_routing_calls
-from hdnhw.rules.disjoint_literal import length_bounds
+from hdnhw.claims.literal.algorithm1 import base_routing_calls
+from hdnhw.claims.literal.disjoint import length_bounds
 from hdnhw.topology.metrics import distances_from
 
 

@@ -18,9 +18,9 @@ from hdnhw.claims import (
 )
 from hdnhw.claims.claim import Verdict
 from hdnhw.collectives.emulation import published_steps
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table, summarise_distances
-from hdnhw.topology.network import build
 from hdnhw.topology.swapped import SwappedNetwork
 
 CLAIMS = {claim.check.__name__: claim for claim in hsn.CLAIMS}

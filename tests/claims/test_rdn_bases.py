@@ -4,8 +4,8 @@ import pytest
 
 from hdnhw.claims import rdn_bases
 from hdnhw.claims.claim import Verdict
-from hdnhw.spec import parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 
 SMALL = (("star(3)", 1), ("petersen()", 1), ("hdn(cube(1), [[0]])", 1))
 

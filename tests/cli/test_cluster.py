@@ -9,7 +9,7 @@ from threading import Timer
 
 import pytest
 
-from hdnhw.processes import PATIENCE, limited
+from hdnhw.support.processes import PATIENCE, limited
 
 SECONDS = 200
 """Of CPU time, after which a process is ended."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.report.choice import NAMED, PANELS, draw_comparison, draw_front
-from hdnhw.report.figure import save_figure
-from hdnhw.spec import parse
-from hdnhw.topology.design import measure
+from hdnhw.figures.choice import NAMED, PANELS, draw_comparison, draw_front
+from hdnhw.figures.figure import save_figure
+from hdnhw.networks.design import measure
+from hdnhw.networks.parse import parse
 from tests.conftest import each
 
 WRONG = {
@@ -156,7 +156,7 @@ def test_design(run):
 
 
 def test_rings_are_shorter_where_there_are_too_many_candidates(run, monkeypatch):
-    monkeypatch.setattr("hdnhw.topology.design.MOST_CANDIDATES", 200)
+    monkeypatch.setattr("hdnhw.networks.design.MOST_CANDIDATES", 200)
     status, out, err = run("design --nodes 128 --degree 4 --json")
     result = json.loads(out)
     ring = result["longest_ring"]
@@ -182,7 +182,7 @@ def test_design_of_all_super_nodes(run, monkeypatch):
     nested, every = (result_of(run, f"design --nodes 64 --degree 3 --limit 1000 {how}") for how in ("", "--all"))
     added = {row["spec"]: row for row in every["networks"]}.keys() - {row["spec"] for row in nested["networks"]}
     assert added == {"hdn(cube(1), [[], [0]])"}
-    monkeypatch.setattr("hdnhw.topology.design.MOST_SEARCHED", 10)
+    monkeypatch.setattr("hdnhw.networks.design.MOST_SEARCHED", 10)
     status, _, err = run("design --nodes 64 --degree 3 --all --json")
     count = every["candidates"]
     assert status == 0
@@ -190,7 +190,7 @@ def test_design_of_all_super_nodes(run, monkeypatch):
 
 
 def test_a_picture_of_no_front(tmp_path, monkeypatch):
-    monkeypatch.setattr("hdnhw.topology.design.MOST_SEARCHED", 10)
+    monkeypatch.setattr("hdnhw.networks.design.MOST_SEARCHED", 10)
     found = measure(parse("hdn(cube(1), [[], [0]])"))
     save_figure(draw_front([found], [], nodes=64), tmp_path / "a.svg")
     assert "3 ports" in (tmp_path / "a.svg").read_text()

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from hdnhw.rules.four_parts import four_parts, node_at_parts
-from hdnhw.spec import parse
-from hdnhw.topology.network import build
+from hdnhw.claims.literal.four_parts import four_parts, node_at_parts
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 
 NETWORKS = ["hdn(cube(2), [[0], [0, 1]])", "hdn(torus(2, 3), [[1]])", "rdn(cube(1), 2)", "dualcube(3)"]
 

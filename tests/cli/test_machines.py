@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.flow import machines
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga import machines
+from hdnhw.fpga.tools import ToolError
 from tests.conftest import each
 
 WRONG = {

@@ -17,7 +17,7 @@ import pytest
 
 import hdnhw
 from hdnhw.cli import main
-from hdnhw.processes import PATIENCE
+from hdnhw.support.processes import PATIENCE
 
 COMMAND = [sys.executable, "-m", "hdnhw"]
 

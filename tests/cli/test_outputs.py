@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.files import write_together
+from hdnhw.support.files import write_together
 
 BYTES = 1000
 """Of a file, at most: less than anything here has."""

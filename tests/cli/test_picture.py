@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from hdnhw.library.papers import PICTURES
-from hdnhw.spec import parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from tests.conftest import each
 
 DOCS = Path(__file__).parents[2] / "docs"

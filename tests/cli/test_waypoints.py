@@ -6,8 +6,8 @@ from itertools import pairwise
 import networkx
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import parse
 
 SPEC = "hdn(cube(2), [[0]])"
 

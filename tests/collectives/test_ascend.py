@@ -12,8 +12,9 @@ from hdnhw.collectives.choices import ALGORITHMS, SWAPS
 from hdnhw.collectives.cube_machine import PRIME
 from hdnhw.collectives.swapvalues import SwapMachine
 from hdnhw.collectives.transforms import part
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
 SPECS = [

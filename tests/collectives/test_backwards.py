@@ -6,8 +6,11 @@ import pytest
 
 from hdnhw.collectives.executor import ScheduleError, execute
 from hdnhw.collectives.operations import BACKWARDS, operation_schedule
-from hdnhw.spec import complete, cube, dualcube, ghc, hdn, hsn, mesh, parse, rdn, torus
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
+from hdnhw.networks.families.swapped import hsn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import complete, cube, ghc, mesh, torus
 
 SPECS = [
     *(torus(*sizes) for sizes in [(3,), (4,), (5, 2)]),

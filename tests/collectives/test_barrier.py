@@ -5,9 +5,9 @@ import pytest
 
 from hdnhw.collectives import barrier
 from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds, signal_cycles
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import DistanceSummary
-from hdnhw.topology.network import build
 
 NETWORKS = ["hdn(cube(1), [[]])", "rdn(cube(2), 1)", "torus(4, 5)", "hsn(2, complete(3))", "mesh(4, 2)", "star(4)"]
 

@@ -8,9 +8,10 @@ import pytest
 from hdnhw.collectives import baselines
 from hdnhw.collectives.baselines import baseline_of, farthest_hops, run_baseline
 from hdnhw.collectives.operators import operator_of
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import distances_from
-from hdnhw.topology.network import build
 
 
 def network_of(text):

@@ -12,8 +12,10 @@ from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.operations import allreduce_phases, operation_schedule
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule, scan_schedule
-from hdnhw.spec import OPERATORS, SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import OPERATORS
+from hdnhw.support.errors import SpecError
 
 RDN = build(parse("rdn(cube(2), 1)"))
 TORUS = build(parse("torus(5, 2)"))
@@ -40,7 +42,7 @@ def test_a_sum_of_integers_is_modulo_their_width():
 def test_unknown_operators_and_numbers():
     with pytest.raises(SpecError, match="operator must be one of sum, min, max, and, or, xor, not 'mean'"):
         operator_of("mean", "int8")
-    with pytest.raises(SpecError, match=r"numbers must be one of .*, not int7"):
+    with pytest.raises(SpecError, match=r"numbers must be one of .*, not 'int7'"):
         operator_of("sum", "int7")
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from hdnhw.collectives.comparison import compared
 from hdnhw.collectives.cost import any_partner_bound
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 
 
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "torus(4, 4)", "torus(3, 5)"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hdnhw.collectives.cost import Cost, corrected_formula, lower_bound, multicast_bound, paper_formula
-from hdnhw.spec import parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 EXCHANGES = [row for row in json.loads(REFERENCE.read_text())["instances"] if "total_exchange" in row]

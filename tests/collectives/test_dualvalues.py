@@ -7,8 +7,9 @@ from hdnhw.collectives.ascend import machine_of, run_algorithm
 from hdnhw.collectives.choices import ALGORITHMS, SWAPS
 from hdnhw.collectives.cube_machine import CubeMachine
 from hdnhw.collectives.executor import ScheduleError
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
 SPECS = [

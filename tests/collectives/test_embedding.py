@@ -6,8 +6,9 @@ import networkx
 import pytest
 
 from hdnhw.collectives.embedding import embed
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
 TREE = networkx.balanced_tree(2, 3)

@@ -20,9 +20,10 @@ from hdnhw.collectives.emulation import (
 )
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.guest import guest_of, host_of
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 SPECS = [

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
-from hdnhw.spec import SpecError, complete, cube, ghc, hdn, parse, torus
+from hdnhw.networks.build import build
+from hdnhw.networks.families.dualnets import hdn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import complete, cube, ghc, torus
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import pair_histogram
-from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = json.loads(REFERENCE.read_text())["instances"]

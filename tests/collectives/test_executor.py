@@ -11,9 +11,10 @@ from hdnhw.collectives.executor import ScheduleError, execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.schedule import Builder, Send, Step
 from hdnhw.collectives.spread import broadcast_schedule
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 
 def schedule_of(text, steps, *, copies=False, root=None):

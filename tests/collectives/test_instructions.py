@@ -11,10 +11,11 @@ from hdnhw.collectives.instructions import HOST, Kind, make_register_program
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.registers import OWN, RESULT, RegisterSchedule, RegisterStep, Update
 from hdnhw.collectives.schedule import Builder, Send
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.arrays import ARRAY_OPERATIONS
-from hdnhw.spec import REGISTER_OPERATIONS, parse
+from hdnhw.spec import REGISTER_OPERATIONS
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
 
 NETWORKS = [
     "cube(3)", "mesh(5)", "torus(5)", "torus(6)", "complete(6)", "product(mesh(3), complete(4))", "rdn(cube(2), 1)",

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hdnhw.collectives.live import live_broadcast
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 
@@ -78,8 +78,8 @@ def test_what_is_cut_off_is_not_reached():
     ("line", "why"),
     [
         ("--op scatter --dead-nodes 1", "--dead-nodes and --dead-channels are for broadcast, not for scatter"),
-        ("--op broadcast --dead-nodes 0", "root must be a live node; 0 is dead"),
-        ("--op broadcast --dead-channels 0:up", "port of node 0 must be dim0 or dim1 or dim2, not 'up'"),
+        ("--op broadcast --dead-nodes 0", "--root must be a live node; 0 is dead"),
+        ("--op broadcast --dead-channels 0:up", "port of node 0 must be one of dim0, dim1, dim2, not 'up'"),
         ("--op broadcast --dead-nodes 1 --words 4", "--words does not go with dead nodes or channels"),
         ("--op broadcast --dead-nodes 1 --on model", "a broadcast among dead nodes is run on the schedule alone"),
     ],

@@ -9,10 +9,10 @@ import pytest
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.pipeline import Sends, execute_pipeline, make_pipeline, run_pipeline, sends_of
 from hdnhw.collectives.trees import digit_packing
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.branchings import best_packing, grown_packing
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.packing import allgather_time, shortest_packing
 
 ROUNDS_ARE_THE_LEAST = [

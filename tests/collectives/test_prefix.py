@@ -13,9 +13,13 @@ from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule, scan_schedule
 from hdnhw.collectives.registers import Update, received, run_registers
 from hdnhw.collectives.schedule import Send
-from hdnhw.spec import SpecError, complete, cube, dualcube, ghc, hdn, hsn, mesh, parse, rdn, torus
+from hdnhw.networks.build import build
+from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
+from hdnhw.networks.families.swapped import hsn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import complete, cube, ghc, mesh, torus
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import diameter_corrected
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 SPECS = [

@@ -8,8 +8,9 @@ import pytest
 
 from hdnhw.collectives.program import Program, make_program
 from hdnhw.collectives.spread import allgather_schedule
-from hdnhw.spec import OPERATIONS, CollectiveSpec, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import OPERATIONS, CollectiveSpec
 
 
 @pytest.mark.parametrize(

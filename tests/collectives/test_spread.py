@@ -12,9 +12,11 @@ from hdnhw.collectives.executor import execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.scatter import scatter_schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
-from hdnhw.spec import complete, cube, dualcube, ghc, hdn, mesh, parse, rdn, torus
+from hdnhw.networks.build import build
+from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import complete, cube, ghc, mesh, torus
 from hdnhw.topology.metrics import distances_from, pair_histogram
-from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 EXECUTED = {

@@ -8,23 +8,12 @@ from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
-from hdnhw.spec import (
-    EXCHANGE_ORDERS,
-    MOVING,
-    SpecError,
-    complete,
-    cube,
-    folded_hsn,
-    ghc,
-    hcn,
-    hcn3,
-    hsn,
-    mesh,
-    parse,
-    torus,
-)
+from hdnhw.networks.build import build
+from hdnhw.networks.families.swapped import folded_hsn, hcn, hcn3, hsn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import EXCHANGE_ORDERS, MOVING, complete, cube, ghc, mesh, torus
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import distances_from
-from hdnhw.topology.network import build
 
 SPECS = [
     *(hsn(levels, cube(k)) for levels, k in [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (2, 3)]),

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hdnhw.collectives.trees import digit_packing, every_tree, tree_family
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import table_distances
-from hdnhw.topology.network import build
 from hdnhw.topology.packing import Packing, allgather_time
 
 BALANCED = [

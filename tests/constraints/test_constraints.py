@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.flow.yosys import run_yosys
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.fpga.yosys import run_yosys
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FOLDER = Path(__file__).parents[2] / "constraints"

@@ -65,13 +65,14 @@ def test_it_finds_what_is_wrong(name, file, text, other, tmp_path):
 
 
 def test_yosys_reads_the_design_in_verilog(tmp_path):
-    from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+    from hdnhw.networks.parse import parse
+    from hdnhw.spec import AxiStreamSpec, FabricSpec
     from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
     spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), endpoints=AxiStreamSpec(tuser_width=4))
     write_fabric(emit_fabric(spec, wrapper=True), tmp_path)
     files = f"fabric.sv fabric_axi.sv fabric_axi_wrap.sv {ROOT / 'examples' / 'axi_wrapper' / 'top.sv'}"
     script = f"read_verilog -sv -I. {files}; hierarchy -check -top top; proc; check -assert"
-    command = [sys.executable, "-m", "hdnhw.flow.yosys", "-q", "-p", script]
+    command = [sys.executable, "-m", "hdnhw.fpga.yosys", "-q", "-p", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

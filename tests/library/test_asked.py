@@ -14,8 +14,9 @@ import hdnhw.cli
 from hdnhw.cli import command_parser, main
 from hdnhw.cli.options import Command, Parser
 from hdnhw.library.asked import asks
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import REQUIRED, Choice, Flag, Options, Rate, Several, Size, flag_of, named_by, option
+from hdnhw.spec.options import REQUIRED, Choice, Flag, Options, Rate, Several, Size, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import flag_of, named_by
 from tests.conftest import each
 
 

@@ -226,7 +226,7 @@ def test_prove_asks_for_what_its_command_asks_for(monkeypatch, capsys):
 
 def test_machines_are_those_of_their_command(monkeypatch, capsys):
     figures = {"family": "ecp5", "comb_sites": 900, "ram_cells": {}, "fmax_mhz": 100.0, "fmax_of_seed": [100.0]}
-    monkeypatch.setattr("hdnhw.flow.machines.synthesise", lambda *_, **__: figures)
+    monkeypatch.setattr("hdnhw.fpga.machines.synthesise", lambda *_, **__: figures)
     words = "machines 'cube(2)' --machine '--buffers 8' --machine '--crc --packet-length 4' --packet-bits 64 --lanes 2"
     assert main([*shlex.split(words), "--json"]) == 0
     asked = {"machine": [{"buffers": 8}, {"crc": True, "packet_length": 4}], "packet_bits": 64, "lanes": 2}
@@ -242,7 +242,7 @@ def test_cosim_asks_for_what_its_command_asks_for(monkeypatch, capsys):
         asked.append(options)
         return Result({"packets": 5, "passed": False}, passed=False)
 
-    monkeypatch.setattr("hdnhw.sim.cosim.cosim", run)
+    monkeypatch.setattr("hdnhw.library.benches.cosim", run)
     words = "cosim 'cube(2)' --test random --resets 9,40 --no-initial --seed 3 --channel-registers 1 --simulator icarus"
     assert main([*shlex.split(words), "--json"]) == 1
     given = {"resets": [9, 40], "no_initial": True, "seed": 3, "channel_registers": 1, "simulator": "icarus"}
@@ -262,7 +262,7 @@ def test_what_is_not_proved_is_said_by_result_and_status(monkeypatch):
 def test_papers_are_written_as_by_their_command(tmp_path, monkeypatch):
     rows = [{"paper": "DC", "search": None, "verdict": "true", "table": []}]
     monkeypatch.setattr("hdnhw.claims.check.check_claims", lambda *_, **__: rows)
-    monkeypatch.setattr("hdnhw.report.papers.papers_page", lambda rows, **about: f"{rows} {about}")
+    monkeypatch.setattr("hdnhw.claims.page.papers_page", lambda rows, **about: f"{rows} {about}")
     made = hdnhw.papers(paper="DC", output=tmp_path, command=f"hdnhw papers --paper DC -o {tmp_path}", workers=1)
     texts = {name: (tmp_path / name).read_text() for name in made.files}
     assert {"papers.md", "papers-ccc.svg"} <= set(texts)
@@ -387,7 +387,7 @@ def test_what_cannot_be_is_refused_in_one_line(call, kind, message):
 
 
 def test_a_failed_check_is_said_by_result_and_status(monkeypatch):
-    monkeypatch.setattr("hdnhw.topology.disjoint.fault_of_paths", lambda *_: "two paths share node 1")
+    monkeypatch.setattr("hdnhw.multipath.flows.fault_of_paths", lambda *_: "two paths share node 1")
     assert not hdnhw.paths("cube(2)", 0, 3).passed
     assert main(["paths", "cube(2)", "0", "3"]) == 1
 

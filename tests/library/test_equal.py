@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from hdnhw.library.equal import EQUALS, make_equal
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 
 SIXTEEN = ("torus(4, 4)", "cube(4)", "torus(16)")
 

@@ -8,9 +8,10 @@ from inspect import signature
 import pytest
 
 from hdnhw.cli import command_parser
-from hdnhw.rules.errors import RuleError
-from hdnhw.spec import ENDPOINTS, FabricSpec, SpecError
-from hdnhw.spec.options import flag_of, named_by, options_of
+from hdnhw.spec import ENDPOINTS, FabricSpec
+from hdnhw.spec.options import options_of
+from hdnhw.support.errors import RuleError, SpecError
+from hdnhw.support.naming import flag_of, named_by
 from tests import test_cli
 from tests.cli import test_collective, test_compare, test_emulation, test_faults_by_case, test_machines
 

@@ -13,15 +13,14 @@ from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 
+from hdnhw.measurement.lanes import LANES, in_reach, measure_lanes
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model import course
 from hdnhw.model.engines import COMPILED, REFERENCE
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
-from hdnhw.model.hang import HangError
-from hdnhw.model.lanes import LANES, in_reach, measure_lanes
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import HangError, SpecError
 from hdnhw.traffic.patterns import PATTERNS
 from tests.model.machines import Drawn, differences, draw
 

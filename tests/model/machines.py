@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from hdnhw.machine import Machine, make_machine
+from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.model.core import HOPS, Arrivals
-from hdnhw.rules.errors import RuleError
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import UGAL
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals

@@ -10,23 +10,24 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.loaded import LoadedFabric, warm_up
+from hdnhw.measurement.measure import measure
+from hdnhw.measurement.record import record
+from hdnhw.measurement.replay import measure_exchange, measure_trace
+from hdnhw.measurement.requests import measure_requests
 from hdnhw.model import course
 from hdnhw.model.core import HOPS
 from hdnhw.model.course import Course
 from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.model.hang import HangError
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.loaded import LoadedFabric, warm_up
-from hdnhw.model.measure import measure
-from hdnhw.model.record import record
-from hdnhw.model.replay import measure_exchange, measure_trace
-from hdnhw.model.requests import measure_requests
-from hdnhw.ranks import ranks
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.requests import RequestSpec
+from hdnhw.support.errors import HangError
+from hdnhw.support.ranks import ranks
 from hdnhw.traffic.packets import Terminals, Traffic
 from tests.model.fuzz import PARTS, load_of, measured, plain
 from tests.model.machines import draw

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from hdnhw.library.simulation import sweep
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
+from hdnhw.measurement.replay import replay
 from hdnhw.model.core import DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.hang import HangError
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.model.replay import replay
 from hdnhw.model.watchdog import Watchdog
+from hdnhw.networks.parse import parse
 from hdnhw.rules.decision import VC_SHIFT
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.requests import RequestSpec
+from hdnhw.support.errors import HangError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.requests import make_requests

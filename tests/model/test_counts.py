@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from hdnhw.machine.timing import buffers_per_vc
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.counts import Counts, buffer_classes, channel_types, write_channels
 from hdnhw.model.course import Course
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import QUEUEINGS, SpecError, parse
-from hdnhw.timing import buffers_per_vc
+from hdnhw.spec import QUEUEINGS
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from hdnhw.machine.timing import SlotTiming
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import QUEUEINGS, parse
-from hdnhw.timing import SlotTiming
+from hdnhw.spec import QUEUEINGS
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
 
@@ -189,7 +190,7 @@ def test_one_flow_has_the_rate_that_the_machine_says(model_on, length, text, lan
         assert (machine.buffer_note is None) == (rate > 0.52)
         full += [buffers] * int(rate > 0.99)
         if machine.buffer_note:
-            said = re.findall(r"sustains (\d+) %.*--buffers (\d+) gives it all", machine.buffer_note)
+            said = re.findall(r"sustains (\d+) %.*buffers=(\d+) gives it all", machine.buffer_note)
             enough = int(said[0][1])
             assert int(said[0][0]) == pytest.approx(100 * rate, abs=2)
     assert enough == full[0]

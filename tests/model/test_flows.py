@@ -5,11 +5,13 @@ import csv
 import numpy as np
 import pytest
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import model_of
 from hdnhw.model.flows import MOST_FLOW_NODES, Flows
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 
 
 @pytest.mark.parametrize("lengths", [None, "uniform(1, 9)"])

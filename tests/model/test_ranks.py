@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw import ranks
 from hdnhw.cli import main
-from hdnhw.files import replacing
+from hdnhw.support import ranks
+from hdnhw.support.files import replacing
 from tests.conftest import each
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def test_one_rank_prints_and_writes(tmp_path):
 @each(
     ("words", "said"),
     [
-        ("simulate cube(3) --rate 7", "rate must be 1e-09 to 1 flit a node and cycle, not 7.0"),
+        ("simulate cube(3) --rate 7", "--rate must be 1e-09 to 1 flits per node and cycle, not 7.0"),
         (
             "simulate cube(3) --engine reference",
             "mpirun, which has started 2 processes, does not go with engine reference",
@@ -88,7 +88,7 @@ FAILING = """
 import hdnhw
 from hdnhw.cli import main
 from hdnhw.model.course import Course
-from hdnhw.ranks import ranks
+from hdnhw.support.ranks import ranks
 
 def advance(course, *given, **options):
     global left

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import hdnhw
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.machine.timing import Link
 from hdnhw.model import course
 from hdnhw.model.core import TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import Course
@@ -12,8 +13,9 @@ from hdnhw.model.engines import ENGINES
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.reference import Reference
 from hdnhw.model.relay import RelayModel, Sends
-from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
-from hdnhw.timing import Link
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec, RelaySpec
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic

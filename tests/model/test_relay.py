@@ -6,13 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hdnhw.flit import RELAY_COUNTS, RelayKind
-from hdnhw.machine import make_machine
+from hdnhw.machine.flit import RELAY_COUNTS, RelayKind
+from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.relay import RelayModel, Sends
+from hdnhw.multipath.waypoints import Detours, RouteTable
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.rules.waypoints import Detours, RouteTable
-from hdnhw.spec import FabricSpec, RelaySpec, parse
+from hdnhw.spec import FabricSpec, RelaySpec
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from hdnhw.timing import CLASS_SLOTS, TURN_SLOTS
+from hdnhw.machine.timing import CLASS_SLOTS, TURN_SLOTS
 from tests.model.bare_router import BareRouter
 
 PORTS = 4

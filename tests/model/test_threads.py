@@ -7,13 +7,15 @@ import pytest
 
 from hdnhw.library.options import drawn_faults
 from hdnhw.library.simulation import simulate
+from hdnhw.measurement.measure import LoadSpec, measure
+from hdnhw.measurement.replay import measure_exchange
 from hdnhw.model import course as courses
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import model_of
-from hdnhw.model.measure import LoadSpec, measure
-from hdnhw.model.replay import measure_exchange
+from hdnhw.networks.parse import parse
 from hdnhw.sim.stimulus import make_case
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.packets import Terminals
 
 FABRICS = (
@@ -98,5 +100,5 @@ def test_there_are_some_threads_but_not_too_many(threads):
 
 
 def test_waypoints_do_not_go_with_threads():
-    with pytest.raises(SpecError, match="waypoints do not go with threads"):
+    with pytest.raises(SpecError, match="waypoints does not go with threads"):
         simulate("cube(3)", waypoints=1, faults=1, threads=2)

@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
 from hdnhw.model.core import Arrivals
 from hdnhw.model.course import Course
-from hdnhw.model.hang import HangError
-from hdnhw.model.load import LoadSpec
-from hdnhw.model.measure import measure
 from hdnhw.model.watchdog import PATIENCE, Watchdog
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import parse
+from hdnhw.support.errors import HangError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 

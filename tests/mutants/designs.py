@@ -8,25 +8,19 @@ import numpy as np
 
 from hdnhw.library.options import drawn_faults
 from hdnhw.model.fabric import FabricModel
+from hdnhw.networks.parse import parse
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.axi4 import MemoryBench
-from hdnhw.sim.deaths import DeathBench
 from hdnhw.sim.errors import ErrorBench, Flip
 from hdnhw.sim.exchange import ExchangeBench, ExchangeCase
 from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.stimulus import Case, make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import (
-    AxiMemorySpec,
-    AxiStreamSpec,
-    ExchangeSpec,
-    FabricSpec,
-    RelaySpec,
-    parse,
-)
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, ExchangeSpec, FabricSpec, RelaySpec
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import Mutant, all_mutants, modules_of
+from tests.soak.deaths import DeathBench
 
 NETWORK = parse("hdn(cube(1), [[]])")
 """Its router has two ports beside the terminal's, with up to two classes, as dual-nets have."""

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga.tools import ToolError
+from hdnhw.networks.parse import parse
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, control_text
-from hdnhw.spec import BARRIER, MOVING, REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, NetworkSpec, parse
+from hdnhw.spec import BARRIER, MOVING, REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, NetworkSpec
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import SAMPLE, Design, Trial
 from tests.mutants.program import Program

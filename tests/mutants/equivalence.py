@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import z3
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
 from hdnhw.proofs.netlist import Net, Netlist
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.cli.options import Parser
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga.tools import ToolError
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import read_modules
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.gates import emit_gates
 from tests.mutants.check import parse_drawn

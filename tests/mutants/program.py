@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from hdnhw.processes import Budget, SpentError
 from hdnhw.sim.check import check_ejections, count_hop_mismatches
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, LOG, Build, control_text
 from hdnhw.sim.stimulus import Case, write_case
 from hdnhw.sim.streams import StreamBench
+from hdnhw.support.processes import Budget, SpentError
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 

@@ -15,11 +15,12 @@ from itertools import chain
 from pathlib import Path
 
 from hdnhw.cli.options import Parser
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.finding import SECONDS, Finding
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.gates import emit_gates
 from tests.mutants.check import WORKERS, draw, parse_drawn

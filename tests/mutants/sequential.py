@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
-from hdnhw.flow.abc import prove_outputs
-from hdnhw.flow.harness import ports_of
-from hdnhw.processes import Budget
+from hdnhw.fpga.abc import prove_outputs
+from hdnhw.fpga.harness import ports_of
 from hdnhw.proofs.netlist import Net, Netlist
+from hdnhw.support.processes import Budget
 from tests.mutants.equivalence import Gates
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants
 

@@ -10,7 +10,8 @@ from multiprocessing import get_context
 
 import pytest
 
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from tests.gates import emit_gates
 from tests.mutants import check, designs, equivalence, schemata, trials
 

@@ -13,8 +13,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from hdnhw.flow.tools import ToolError
-from hdnhw.processes import PATIENCE
+from hdnhw.fpga.tools import ToolError
+from hdnhw.support.processes import PATIENCE
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import Design, Trial
 from tests.mutants.schemata import NUMBER, Mutant, with_mutants

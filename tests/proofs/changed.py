@@ -5,7 +5,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.gates import emit_gates
 

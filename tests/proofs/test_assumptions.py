@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from tests.gates import emit_gates
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"

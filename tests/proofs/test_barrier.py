@@ -6,8 +6,9 @@ from functools import partial
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.endpoints import prove_endpoints
-from hdnhw.spec import CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.gates import emit_gates
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.networks.parse import parse
 from hdnhw.proofs import search
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting, unmodelled
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig
 from hdnhw.proofs.rig import flit_codes
 from hdnhw.proofs.switch import SwitchRig
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.gates import emit_gates
 
@@ -474,7 +475,7 @@ def test_a_search_is_given_up_when_its_cpu_time_is_spent(tool, monkeypatch, tmp_
     endless.write_text("#!/bin/sh\nwhile :; do :; done\n")
     endless.chmod(0o755)
     rig = SwitchRig(emitted(packet_length=4), 0, 0)
-    monkeypatch.setattr(f"hdnhw.flow.{tool}", str(endless) if "sys" in tool else lambda: endless)
+    monkeypatch.setattr(f"hdnhw.fpga.{tool}", str(endless) if "sys" in tool else lambda: endless)
     found = search.settle(rig, seconds=1, root=tmp_path / "answers")
     assert (found.answer, found.why) == ("undecided", "no answer within 1 CPU seconds")
     assert not list((tmp_path / "answers").iterdir())
@@ -494,7 +495,7 @@ def test_an_answer_is_kept_as_long_as_nothing_changes(monkeypatch, tmp_path):
 
 def test_a_tool_that_fails_ends_in_a_line(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)  # where no answer is kept
-    monkeypatch.setattr("hdnhw.flow.abc.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("hdnhw.fpga.abc.importlib.util.find_spec", lambda _: None)
     assert main(["prove", SMALL, "--packet-length", "4"]) == 1
     out, err = capsys.readouterr()
     assert err.splitlines()[-1].startswith("hdnhw: abc is not installed: pyosys has no yosys-abc beside it")

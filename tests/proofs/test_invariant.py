@@ -6,14 +6,15 @@ from functools import cache
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.processes import Budget
+from hdnhw.networks.parse import parse
 from hdnhw.proofs import fabric as prove
 from hdnhw.proofs.ejection import EjectionRig
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.inputs import InputRig
 from hdnhw.proofs.invariant import check_invariant
 from hdnhw.proofs.search import Recheck, settle
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.processes import Budget
 from hdnhw.verilog.fabric import emit_fabric
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec, parse
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.gates import emit_gates
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
 from hdnhw.proofs.routes import HopTable, prove_arrival, rule_table
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))

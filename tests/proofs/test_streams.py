@@ -6,11 +6,12 @@ from functools import partial
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.networks.parse import parse
 from hdnhw.proofs import fabric as prove
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of
-from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted, gates
 

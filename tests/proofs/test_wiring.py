@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.networks.parse import parse
 from hdnhw.proofs.wiring import prove_wiring
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.gates import emit_gates
 

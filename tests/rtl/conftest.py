@@ -8,11 +8,12 @@ import pytest
 from amaranth.hdl import Cat, Module
 from amaranth.lib.wiring import connect
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.ejection import EjectionBuffer
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 
 FLIT_WIDTH = 16
 

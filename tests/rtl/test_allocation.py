@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
+from hdnhw.machine.timing import CLASS_SLOTS
 from hdnhw.spec import QUEUEINGS
-from hdnhw.timing import CLASS_SLOTS
 from tests.model.bare_router import BareRouter
 
 

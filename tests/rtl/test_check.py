@@ -5,11 +5,12 @@ import random
 import pytest
 from amaranth.hdl import Module, Signal
 
-from hdnhw.crc import check_of, check_width
-from hdnhw.machine import make_machine
+from hdnhw.machine.crc import check_of, check_width
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.check import PacketCheck, check_bits
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 
 
 @pytest.mark.parametrize("width", [1, 8, 32, 119, 120])

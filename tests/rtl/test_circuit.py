@@ -5,12 +5,12 @@ from itertools import product
 import pytest
 from amaranth.hdl import Module, Signal
 
+from hdnhw.circuits.circuit import INTEGER_OPERATIONS, Circuit
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.circuit import OPERATIONS, elaborate_circuit
-from hdnhw.rules.circuit import INTEGER_OPERATIONS, Circuit
-from hdnhw.spec import parse
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
 
 
 @pytest.mark.parametrize("radix", range(2, 9))

@@ -6,8 +6,8 @@ import random
 import pytest
 
 import hdnhw.rtl.ejection
-from hdnhw.crc import check_of
-from hdnhw.machine import make_machine
+from hdnhw.machine.crc import check_of
+from hdnhw.machine.machine import make_machine
 from hdnhw.rtl.ejection import CheckedEjectionBuffer, EjectionBuffer
 from hdnhw.spec import FabricSpec, cube
 

@@ -5,9 +5,9 @@ import random
 import pytest
 from amaranth.hdl import Cat, Module
 
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.route_unit import RouteUnit
 from hdnhw.rules.plan import plan
-from hdnhw.spec import parse
 
 SPECS = [
     ("rdn(cube(1), 1)", None),

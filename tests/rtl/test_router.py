@@ -10,10 +10,11 @@ from amaranth.back import rtlil
 from amaranth.hdl import ClockDomain
 
 import hdnhw.rtl.ports
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.machine.timing import SlotTiming
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec, parse
-from hdnhw.timing import SlotTiming
+from hdnhw.spec import FabricSpec
 
 WIDTH = 16
 LENGTHS = [1, 4, *(length for length in (2, 5, 8))]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.compiled import core_rule, interpret_rule
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import hop_rule
-from hdnhw.spec import parse
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
 
 RULES = [
     ("cube(1)", None),

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from hdnhw.core.rule import OPERATIONS, CoreRule, assigned
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.compiled import core_rule, interpret_rule
 from hdnhw.rules.of_network import rule_of
 from hdnhw.rules.table import TableRule
-from hdnhw.spec import parse
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 PAIRS = 5000

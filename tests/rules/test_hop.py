@@ -11,11 +11,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from hdnhw.rules.algorithm1 import algorithm1_route
+from hdnhw.claims.literal.algorithm1 import algorithm1_route
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.hop import check_modes, default_modes, hop_rule
-from hdnhw.spec import SpecError, parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 INSTANCES = [

@@ -6,13 +6,13 @@ from itertools import combinations, pairwise, permutations, product
 
 import pytest
 
-from hdnhw.rules.disjoint import is_addressable, short_routes
+from hdnhw.multipath.disjoint import is_addressable, short_routes
+from hdnhw.multipath.flows import shortest_disjoint_paths
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.path_waypoints import waypoints_along
 from hdnhw.rules.plan import plan
-from hdnhw.spec import parse
-from hdnhw.topology.disjoint import shortest_disjoint_paths
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 ROUTINGS = [
     ("torus(6)", None),

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import hdnhw.rules.plan as plan_module
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.cdg import build_dependency_graph
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.plan import plan, prove
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.support.errors import RuleError, SpecError
 
 WALKED = [
     *(

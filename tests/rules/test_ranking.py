@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hdnhw.circuits.circuit import Circuit
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules import ranking
-from hdnhw.rules.circuit import Circuit
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.ranking import channel_rank, prove_ranks_grow
-from hdnhw.spec import parse
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 PROVED = [
     ("cube(4)", ""),

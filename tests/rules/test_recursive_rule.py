@@ -6,13 +6,13 @@ from itertools import product
 import networkx as nx
 import pytest
 
-from hdnhw.rules.errors import RuleError
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.hop import check_modes, hop_rule
 from hdnhw.rules.plan import plan, prove
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import SpecError, parse
+from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.topology import metrics
-from hdnhw.topology.network import build
 
 # Whether the rule of the base is shortest, and the virtual channels of each port in mode f.
 BASES = {

@@ -6,11 +6,11 @@ import networkx
 import numpy as np
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.rules.cdg import build_dependency_graph
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.plan import plan
 from hdnhw.rules.relays import is_acyclic, prove_relays, relay_dependencies
-from hdnhw.spec import parse
+from hdnhw.support.errors import RuleError
 
 SPECS = ["hdn(cube(2), [[0]])", "rdn(cube(1), 1)", "torus(5)", "mesh(2, 3)", "hsn(2, cube(2))", "ccc(3)"]
 

@@ -9,17 +9,17 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from hdnhw.rules.circuit import Circuit
+from hdnhw.circuits.circuit import Circuit
+from hdnhw.circuits.step import class_of, count
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.compiled import core_rule
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import check_modes, hop_rule
 from hdnhw.rules.plan import plan, prove
 from hdnhw.rules.ranking import prove_ranks_grow
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.rules.step import class_of, count
-from hdnhw.spec import SpecError, parse
+from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.topology import metrics
-from hdnhw.topology.network import build
 
 SHORTEST = [
     *("folded_cube(2)", "folded_cube(3)", "folded_cube(4)"),

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import SCHEMES
 from hdnhw.rules.schemes import fabric_plan
-from hdnhw.spec import SpecError, parse
+from hdnhw.support.errors import SpecError
 
 
 def test_modes_of_the_rule_stand_behind_a_colon():

@@ -9,16 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hdnhw
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.decision import VC_SHIFT
-from hdnhw.rules.errors import RuleError
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.of_network import rule_of
 from hdnhw.rules.plan import plan, prove
 from hdnhw.rules.table import TABLE_MODES, table_rule
-from hdnhw.spec import FabricSpec, SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.traffic.packets import Traffic
 
 SPECS = [

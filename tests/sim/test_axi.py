@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.axi import AxiBench, AxiVerdict, check_frames
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.axi4 import FIXED, INCR, WRAP, MemoryBench, MemoryVerdict
-from hdnhw.spec import AxiMemorySpec, FabricSpec, SpecError, parse
+from hdnhw.spec import AxiMemorySpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hdnhw.flit import FlitFormat
-from hdnhw.machine import make_machine
+from hdnhw.machine.flit import FlitFormat
+from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.networks.parse import parse
 from hdnhw.sim.check import StreamVerdict, check_ejections
 from hdnhw.sim.stimulus import make_case, write_case
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 
 FLITS = FlitFormat(32, 2, 4)
 FAULTS = ("lost", "misrouted", "payload_mismatches", "cycle_mismatches", "head_mismatches", "hop_mismatches")

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.clocks import PERIOD_NS, RATIOS, ClockBench, draw_periods
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 

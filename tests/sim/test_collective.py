@@ -12,6 +12,9 @@ from amaranth.hdl import Cat, Const
 from hdnhw.collectives import executor, operations
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.schedule import Schedule
+from hdnhw.machine.timing import SlotTiming
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective import combiner
 from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.counter import MessageCounter
@@ -20,9 +23,7 @@ from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sender import Sender
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import BarrierVerdict, CollectiveBench, CollectiveCase
-from hdnhw.spec import ENGINE_OPERATIONS, EXCHANGE_ORDERS, MOVING, OPERATIONS, CollectiveSpec, FabricSpec, parse
-from hdnhw.timing import SlotTiming
-from hdnhw.topology.network import build
+from hdnhw.spec import ENGINE_OPERATIONS, EXCHANGE_ORDERS, MOVING, OPERATIONS, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 

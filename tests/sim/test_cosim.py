@@ -11,23 +11,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hdnhw.machine import Machine, make_machine
-from hdnhw.model.collective import measure_network_exchange
-from hdnhw.model.load import LoadSpec
+from hdnhw.library.benches import random_lengths
+from hdnhw.machine.machine import Machine, make_machine
+from hdnhw.machine.timing import SlotTiming
+from hdnhw.measurement.collective import measure_network_exchange
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.multipath.waypoints import RouteTable
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.rules.waypoints import RouteTable
 from hdnhw.sim.check import StreamVerdict
-from hdnhw.sim.cosim import random_lengths
-from hdnhw.sim.deaths import DeathBench
 from hdnhw.sim.runner import Run
 from hdnhw.sim.stimulus import case_of_traffic, load_case
 from hdnhw.sim.streams import HarnessBench, StreamBench
-from hdnhw.spec import FabricSpec, SpecError, parse
-from hdnhw.timing import SlotTiming
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
 from hdnhw.verilog.fabric import emit_fabric, emit_machine
+from tests.soak.deaths import DeathBench
 
 
 def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> StreamBench:

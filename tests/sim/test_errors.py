@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
+from hdnhw.networks.parse import parse
 from hdnhw.sim.errors import ErrorBench, ErrorCase, ErrorVerdict, draw_flips
 from hdnhw.sim.harness import splice_flips
 from hdnhw.sim.runner import Run
 from hdnhw.sim.stimulus import make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from hdnhw.flit import FlitFormat, GeneratorFormat
-from hdnhw.model.collective import measure_network_exchange
+from hdnhw.machine.flit import FlitFormat, GeneratorFormat
+from hdnhw.measurement.collective import measure_network_exchange
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.sim.errors import Flip
 from hdnhw.sim.exchange import ExchangeBench, ExchangeCase, ExchangeVerdict
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.spec import ExchangeSpec, FabricSpec, parse
-from hdnhw.topology.network import build
+from hdnhw.spec import ExchangeSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 

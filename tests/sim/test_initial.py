@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.collective import CollectiveBench
 from hdnhw.sim.exchange import ExchangeBench
 from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, parse
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga.tools import ToolError
+from hdnhw.networks.parse import parse
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.sim.joint import JointBench, draw_case
-from hdnhw.spec import ENGINE_OPERATIONS, REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import ENGINE_OPERATIONS, REGISTER_OPERATIONS, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 ALL = (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS)

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from hdnhw.flow.tools import ToolError
+from hdnhw.fpga.tools import ToolError
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective.engine import CollectiveEngine
 from hdnhw.rtl.collective.group import Group
 from hdnhw.rtl.collective.sender import Sender
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase, OperationVerdict
 from hdnhw.sim.joint import JointBench, draw_case
-from hdnhw.spec import MULTICAST, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import MULTICAST, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 OTHERS = ("broadcast", "exchange")

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from hdnhw.collectives.instructions import Kind
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.sim.check import log_rows
 from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.sim.registers import RegisterBench
-from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, emit_machine
 
 OPERATORS = ("sum", "min", "max", "and", "or", "xor")

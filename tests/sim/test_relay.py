@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.relay import RelayBench
-from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.spec import FabricSpec, RelaySpec
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from hdnhw.networks.parse import parse
 from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.gates import emit_gates
 

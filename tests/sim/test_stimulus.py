@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.measurement.load import LoadSpec
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.load import LoadSpec
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.sim import stimulus
 from hdnhw.sim.stimulus import Case, load_case
-from hdnhw.spec import FabricSpec, SpecError, parse
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.packets import Terminals
 
 LOAD = LoadSpec(pattern="complement", rate=0.2, cycles=20_000)

@@ -2,23 +2,13 @@
 
 import pytest
 
-from hdnhw.families.folded_cube import folded_cube
-from hdnhw.families.star import star
-from hdnhw.families.swapped import hfn
-from hdnhw.spec import (
-    SpecError,
-    SwappedNet,
-    complete,
-    cube,
-    dualcube,
-    folded_hsn,
-    hcn,
-    hcn3,
-    hsn,
-    mesh,
-    parse,
-    rdn,
-)
+from hdnhw.networks.families.dualnets import dualcube, rdn
+from hdnhw.networks.families.folded_cube import folded_cube
+from hdnhw.networks.families.star import star
+from hdnhw.networks.families.swapped import folded_hsn, hcn, hcn3, hfn, hsn
+from hdnhw.networks.parse import parse
+from hdnhw.spec import SwappedNet, complete, cube, mesh
+from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
 

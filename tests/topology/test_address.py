@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.address import AddressLayout, Field
-from hdnhw.topology.network import build
 
 TEXTS = [
     "torus(5)",

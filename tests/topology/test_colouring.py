@@ -3,10 +3,10 @@
 import networkx as nx
 import numpy as np
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 NETWORKS = [

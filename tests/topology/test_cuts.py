@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.cut_bound import bound_around, known_bound
 from hdnhw.topology.cuts import bisection, cut_edges, known_halves, spectral_cut
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 
 def network_of(text):

@@ -10,13 +10,13 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import parse
 from hdnhw.topology import flow
 from hdnhw.topology.flow import flow_bound, least_load
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 
 
 def bound_of(text):

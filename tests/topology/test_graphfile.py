@@ -11,9 +11,10 @@ import scipy.io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.graphfile import SUFFIXES, WRITTEN, graph_text, read_graph
-from hdnhw.topology.network import build
 
 SQUARE = ((0, 1), (0, 2), (1, 3), (2, 3))
 TEXTS = {

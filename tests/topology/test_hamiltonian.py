@@ -5,9 +5,10 @@ from itertools import product
 
 import pytest
 
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.topology.hamiltonian import hamiltonian_cycle
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 SPECS = [

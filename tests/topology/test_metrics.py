@@ -8,10 +8,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
-from hdnhw.topology.network import build
 from hdnhw.topology.orbits import representatives
 from tests.conftest import each
 

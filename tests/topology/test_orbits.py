@@ -5,10 +5,10 @@ from math import prod
 import numpy as np
 import pytest
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import orbits
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.orbits import automorphisms, keeps_edges, representatives
 from hdnhw.topology.symmetry import symmetry
 

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.branchings import best_packing, grown_packing
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.packing import Packing, allgather_time, allreduce_bound, shortest_packing
 
 TWO_TRIANGLES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]

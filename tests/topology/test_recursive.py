@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numpy.polynomial.polynomial import polyadd, polymul
 
-from hdnhw.spec import DualNet, RecursiveDualNet, SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import DualNet, RecursiveDualNet
+from hdnhw.support.errors import SpecError
 from hdnhw.topology import metrics
 from hdnhw.topology.connectivity import node_connectivity
-from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import symmetry
 from tests.conftest import each
 

@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
-from hdnhw.topology.network import build
 from tests.conftest import each
 
 SPECS = [

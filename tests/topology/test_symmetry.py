@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.symmetry import differ, symmetry
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"

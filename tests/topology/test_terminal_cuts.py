@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hdnhw.spec import parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.topology import terminal_cuts
 from hdnhw.topology.cuts import bisection, cut_edges
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.topology.network import build
 from hdnhw.topology.terminal_cuts import network_bisection, terminal_bisection
 from tests.topology.test_cuts import graph_of, table_of
 

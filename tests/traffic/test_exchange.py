@@ -5,9 +5,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.exchange import broadcast_slots, exchange_circuit, exchange_order, exchange_trace, timetable
 
 SYMMETRIC = ["rdn(cube(2), 1)", "hdn(cube(3), [[2]])", "cube(4)", "ghc(3, 4)", "rdn(complete(3), 1)", "dualcube(3)"]

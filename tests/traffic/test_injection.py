@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hdnhw.core.traffic import CoreTraffic, Target, key_of
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.injection import parse_injection
 from tests.conftest import each
 

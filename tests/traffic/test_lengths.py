@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.lengths import packets_of, parse_lengths
 from tests.conftest import each
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from hdnhw.core.traffic import key_of
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.load import Load
 
 NETWORK = build(parse("torus(4, 4)"))

@@ -4,8 +4,9 @@ import networkx
 import numpy as np
 import pytest
 
-from hdnhw.spec import SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.patterns import PATTERNS, parse_pattern
 from tests.conftest import each
 

@@ -5,9 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hdnhw.spec import SpecError, parse
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.spec.requests import RequestSpec
-from hdnhw.topology.network import build
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.requests import make_requests
 
 

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.traffic.tracefile import read_trace
 from tests.conftest import each
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
 from hdnhw.sim.simulator import BUILD_ROOT, kept_objects
 from hdnhw.sim.tools import tool_environment
 

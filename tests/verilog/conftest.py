@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 sys.path.insert(0, str(Path(__file__).parent))  # for what tests of this folder share

@@ -31,19 +31,12 @@ from litex.gen import LiteXModule
 from migen import ClockDomain
 from pyslang import ast, driver
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
 from hdnhw.fusesoc import generate
 from hdnhw.litex import NetworkOnChip
-from hdnhw.spec import (
-    AxiMemorySpec,
-    AxiStreamSpec,
-    CollectiveSpec,
-    ExchangeSpec,
-    FabricSpec,
-    RelaySpec,
-    SpecError,
-    parse,
-)
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 from hdnhw.verilog.verilog import module_text

@@ -17,9 +17,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
+from hdnhw.networks.parse import parse
 from hdnhw.sim.tools import verilator_home
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, parse
+from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 
 
@@ -126,7 +127,7 @@ def _verilator(files: Sequence[str], top: str) -> list[str]:
 
 def _yosys(files: Sequence[str], top: str) -> list[str]:
     script = f"read_verilog -sv {' '.join(files)}; hierarchy -check -top {top}; proc; check -assert"
-    return [sys.executable, "-m", "hdnhw.flow.yosys", "-q", "-p", script]
+    return [sys.executable, "-m", "hdnhw.fpga.yosys", "-q", "-p", script]
 
 
 def _icarus(files: Sequence[str], top: str) -> list[str]:

@@ -10,8 +10,10 @@ from functools import cache
 
 import pytest
 
-from hdnhw.flit import FlitFormat, FrameFormat
-from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
+from hdnhw.machine.flit import FlitFormat, FrameFormat
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FABRICS = {

@@ -4,9 +4,11 @@ import re
 
 import pytest
 
-from hdnhw.flit import FlitFormat, MemoryFormat
-from hdnhw.flow.harness import ports_of
-from hdnhw.spec import AxiMemorySpec, FabricSpec, SpecError, parse
+from hdnhw.fpga.harness import ports_of
+from hdnhw.machine.flit import FlitFormat, MemoryFormat
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiMemorySpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
 FABRICS = {

@@ -1,14 +1,19 @@
 """The top level whose terminals have clocks of their own: its manifest, and its constraints against the registers."""
 
 import hashlib
+import os
 import re
+import subprocess
+import sys
 from fnmatch import fnmatchcase
 from functools import cache
 
 import pytest
 
-from hdnhw.flow.harness import ports_of
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.fpga.harness import ports_of
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FABRICS = {
@@ -146,3 +151,13 @@ def test_a_fabric_of_one_clock_takes_its_place(tmp_path):
 def test_what_does_not_go_with_node_clocks(options, message):
     with pytest.raises(SpecError, match=f"^{message}$"):
         emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])"), **options), node_clocks=True)
+
+
+@pytest.mark.parametrize("options", ["--node-clocks", "--node-clocks --endpoints axi4", "--endpoints collective"])
+def test_the_text_does_not_depend_on_how_python_orders_sets(options, tmp_path):
+    folders = [tmp_path / seed for seed in ("1", "2")]
+    for folder in folders:
+        line = [sys.executable, "-m", "hdnhw", "emit", "rdn(cube(1), 1)", "-o", str(folder), *options.split()]
+        subprocess.run(line, check=True, env=os.environ | {"PYTHONHASHSEED": folder.name}, stdout=subprocess.DEVNULL)
+    one, other = ({path.name: path.read_text() for path in folder.iterdir()} for folder in folders)
+    assert one == other

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from hdnhw.spec import OPERATIONS, OPERATORS, CollectiveSpec, FabricSpec, SpecError, parse
-from hdnhw.topology.network import build
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
+from hdnhw.spec import OPERATIONS, OPERATORS, CollectiveSpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 
@@ -135,7 +137,7 @@ def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
         (
             "cube(2)",
             {"operations": ("frobnicate",)},
-            "operations must be some of broadcast, scatter, allgather, exchange,",
+            "operations must be one of broadcast, scatter, allgather, exchange,",
         ),
         ("cube(2)", {"message_packets": 0}, "message_packets must be 1 to 256 packets, not 0"),
         (
@@ -153,7 +155,7 @@ def test_a_barrier_adds_wires_beside_the_links_and_nothing_else_changes(fabric):
             {"message_packets": 8, "variable_messages": True, "flit_width": 3, "packet_length": 8},
             "flit_width must be at least 4 bits, which say how many of 8 packets a message has, not 3",
         ),
-        ("cube(2)", {"operators": ()}, "operators must be some of sum, min, max, and, or, xor, not none"),
+        ("cube(2)", {"operators": ()}, "operators must be one of sum, min, max, and, or, xor, not ()"),
         ("cube(2)", {"numbers": "float32"}, "numbers must be one of int8, int16, int32, int64, uint8,"),
         (
             "cube(2)",

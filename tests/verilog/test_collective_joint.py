@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from hdnhw.spec import CollectiveSpec, FabricSpec, SpecError, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import CollectiveSpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 OPERATIONS = ("gather", "allreduce", "barrier", "scan")

@@ -5,7 +5,9 @@ import frontends
 import pytest
 import readers
 
-from hdnhw.spec import AxiStreamSpec, FabricSpec, SpecError, parse
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import write_fabric
 from hdnhw.verilog.verilog import module_text

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from hdnhw.machine import make_machine
-from hdnhw.spec import ExchangeSpec, FabricSpec, SpecError, parse
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
+from hdnhw.spec import ExchangeSpec, FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.exchange import EmittedGenerators
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
@@ -45,12 +47,12 @@ def test_modules_are_three_and_generators_one_a_node():
         (
             "rdn(cube(1), 1)",
             {"buffers": 2},
-            "buffers must be at least 4 packets a port for a timetable, not 2: use --at-once",
+            "buffers must be at least 4 packets a port for a timetable, not 2: use at_once",
         ),
         (
             "mesh(2, 3)",
             {"lanes": 2, "buffers": 2},
-            "buffers must be at least 4 packets a port for a timetable, not 2: use --at-once",
+            "buffers must be at least 4 packets a port for a timetable, not 2: use at_once",
         ),
         ("torus(3)", {"buffers": 2, "packet_length": 1}, "buffers must be at least 8 packets a port for a timetable"),
         (
@@ -59,7 +61,7 @@ def test_modules_are_three_and_generators_one_a_node():
             "no timetable is the same at all nodes of mesh(2, 3), where routes depend on where they start",
         ),
         ("rdn(cube(1), 1)", {"flit_width": 5}, "flit_width must be at least 6 for a total exchange's addresses, not 5"),
-        ("cube(11)", {}, "a timetable is for at most 1024 nodes; cube(11) has 2048: use --at-once"),
+        ("cube(11)", {}, "a timetable is for at most 1024 nodes; cube(11) has 2048: use at_once"),
     ],
 )
 def test_what_cannot_be(text, sizes, message):

@@ -6,8 +6,9 @@ from unittest import mock
 
 import pytest
 
-from hdnhw.flow.yosys import YosysError, run_yosys
-from hdnhw.spec import CollectiveSpec, FabricSpec, parse
+from hdnhw.fpga.yosys import YosysError, run_yosys
+from hdnhw.networks.parse import parse
+from hdnhw.spec import CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.folding import MARK, folded, without_marks
 

@@ -7,7 +7,7 @@ import pytest
 from litex.build.generic_platform import GenericPlatform
 
 from hdnhw.litex import NetworkOnChip
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog import core
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import emit_fabric

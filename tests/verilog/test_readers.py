@@ -5,7 +5,7 @@ import re
 import pytest
 import readers
 
-from hdnhw.flow.harness import ports_of
+from hdnhw.fpga.harness import ports_of
 from hdnhw.verilog.fabric import write_fabric
 
 

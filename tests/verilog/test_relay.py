@@ -5,8 +5,10 @@ from functools import cache
 
 import pytest
 
-from hdnhw.flit import FlitFormat, RelayFormat
-from hdnhw.spec import FabricSpec, RelaySpec, SpecError, parse
+from hdnhw.machine.flit import FlitFormat, RelayFormat
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec, RelaySpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FABRICS = {

@@ -8,8 +8,9 @@ import beside
 import pytest
 import readers
 
-from hdnhw.flow.harness import ports_of
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.fpga.harness import ports_of
+from hdnhw.networks.parse import parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 

@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 from amaranth.back.verilog import YosysError, find_yosys
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.ejection import ejection_buffer
-from hdnhw.spec import FabricSpec, parse
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.verilog import module_script
 from hdnhw.verilog.yosys import run_scripts
 

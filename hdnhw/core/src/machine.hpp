@@ -5,7 +5,7 @@
 
 namespace hdnhw {
 
-constexpr int CLASS_SLOTS = 8;  // as hdnhw.timing has it
+constexpr int CLASS_SLOTS = 8;  // as hdnhw.machine.timing has it
 
 enum Scheme : i64 { DIRECT, VALIANT, UGAL, ADAPTIVE };
 

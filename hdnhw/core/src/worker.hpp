@@ -6,7 +6,7 @@
 
 namespace hdnhw {
 
-constexpr int TURN_SLOTS = 256;  // as hdnhw.timing has it
+constexpr int TURN_SLOTS = 256;  // as hdnhw.machine.timing has it
 
 // What threads share.
 template <class K>

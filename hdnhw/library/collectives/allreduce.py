@@ -14,9 +14,9 @@ from hdnhw.library.collectives.schedules import (
     refuse,
 )
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, Stopwatch
-from hdnhw.spec import SpecError
-from hdnhw.spec.options import named
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import ProgressBar, Stopwatch
 
 if TYPE_CHECKING:
     from hdnhw.collectives.baselines import Baseline
@@ -71,7 +71,7 @@ def _refuse_steps_over_ports(asked: ScheduleOptions) -> None:
 
 
 def _on_model(asked: ScheduleOptions, baseline: "Baseline", words: int) -> Row:
-    from hdnhw.model.collective import measure_baseline
+    from hdnhw.measurement.collective import measure_baseline
 
     with ProgressBar() as progress:
         return measure_baseline(asked.fabric, baseline, words=words, among=asked.among, progress=progress.show)
@@ -90,8 +90,8 @@ def _steps(baseline: "Baseline", words: int, hops: list[int], cycles: list[int] 
 def compare_sizes(asked: ScheduleOptions) -> Result:
     """Compare the algorithms of an all-reduce on vectors of several sizes."""
     from hdnhw.collectives.comparison import compared
-    from hdnhw.report.bandwidth import bandwidth_sheet
-    from hdnhw.report.outputs import Outputs
+    from hdnhw.figures.bandwidth import bandwidth_sheet
+    from hdnhw.figures.outputs import Outputs
 
     sizes = _check_compared(asked)
     outputs = Outputs(asked.bandwidth, asked.html, asked.command, asked.look, "bandwidth")
@@ -144,7 +144,7 @@ def _costs(nodes: int, algorithms: Any, size: int, times: tuple[float, float]) -
 
 
 def _add_cycles(asked: ScheduleOptions, algorithms: Any, rows: list[Row], progress: ProgressBar) -> None:
-    from hdnhw.model.collective import measure_allreduce
+    from hdnhw.measurement.collective import measure_allreduce
 
     fabric = asked.fabric
     for algorithm in algorithms:

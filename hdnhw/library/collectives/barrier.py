@@ -2,9 +2,10 @@
 
 from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
-from hdnhw.progress import Stopwatch, say
-from hdnhw.spec import BARRIER, CollectiveSpec, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec import BARRIER, CollectiveSpec
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import Stopwatch, say
 
 OF_MESSAGES = (
     "ports",

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from hdnhw.collectives.choices import BASELINES
 from hdnhw.library.collectives.schedules import Count, Row, ScheduleOptions, run_schedule
 from hdnhw.library.result import Result
-from hdnhw.progress import Progress
-from hdnhw.spec import OPERATORS, SpecError
-from hdnhw.spec.options import named
+from hdnhw.spec import OPERATORS
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import Progress
 
 if TYPE_CHECKING:
     from hdnhw.collectives.combining import Combined

@@ -18,9 +18,11 @@ from hdnhw.library.collectives.schedules import (
 )
 from hdnhw.library.options import FigureOptions, MachineOptions, NetworkLike, PathLike
 from hdnhw.library.result import Result
-from hdnhw.progress import ProgressBar, Stopwatch, say
-from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec, SpecError
-from hdnhw.spec.options import Choice, Flag, Given, Size, Text, named, option
+from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec
+from hdnhw.spec.options import Choice, Flag, Given, Size, Text, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import ProgressBar, Stopwatch, say
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
@@ -172,7 +174,7 @@ def _lengths(asked: ExchangeOptions, network: "Network") -> Any:
 
 def _network_exchange(asked: ExchangeOptions, network: "Network") -> Result:
     """Route the packets of a total exchange on the model, and let the emitted Verilog do it as well."""
-    from hdnhw.model.collective import measure_network_exchange
+    from hdnhw.measurement.collective import measure_network_exchange
 
     _refuse_steps(asked)
     watch, words = Stopwatch(), asked.message_words

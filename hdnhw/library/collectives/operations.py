@@ -14,9 +14,11 @@ from hdnhw.library.collectives.trees import TREES, run_trees
 from hdnhw.library.faults import DeadOptions, dead_of
 from hdnhw.library.options import FigureOptions, MachineOptions, NetworkLike, NodeLike, PathLike, network_of, node_of
 from hdnhw.library.result import Result
-from hdnhw.progress import Stopwatch
-from hdnhw.spec import BARRIER, OPERATORS, SpecError
-from hdnhw.spec.options import REQUIRED, Choice, Flag, Given, Several, named, option
+from hdnhw.spec import BARRIER, OPERATORS
+from hdnhw.spec.options import REQUIRED, Choice, Flag, Given, Several, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import Stopwatch
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network

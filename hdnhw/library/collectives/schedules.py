@@ -11,7 +11,6 @@ from hdnhw.collectives.choices import SPLITS
 from hdnhw.library.asked import DrawnOptions, plot_of
 from hdnhw.library.options import NodeLike, PathLike, fabric_of, figure_apart, given, network_of, spec_of
 from hdnhw.library.result import Result
-from hdnhw.progress import Progress, ProgressBar, Stopwatch, say
 from hdnhw.spec import (
     ENGINE_OPERATIONS,
     MOST_MESSAGE_PACKETS,
@@ -21,16 +20,18 @@ from hdnhw.spec import (
     EndpointSpec,
     FabricSpec,
     NetworkSpec,
-    SpecError,
 )
 from hdnhw.spec.load import LEAST_RATE, MOST_REPEATS
-from hdnhw.spec.options import Choice, Flag, Rate, Size, Text, choices_text, named, option, options_of
+from hdnhw.spec.options import Choice, Flag, Rate, Size, Text, option, options_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
+from hdnhw.support.progress import Progress, ProgressBar, Stopwatch, say
 
 if TYPE_CHECKING:
     from hdnhw.collectives.cost import Cost
-    from hdnhw.model.collective import Among
-    from hdnhw.report.look import Look
-    from hdnhw.report.outputs import Outputs
+    from hdnhw.figures.look import Look
+    from hdnhw.figures.outputs import Outputs
+    from hdnhw.measurement.collective import Among
     from hdnhw.topology.graph import Network
 
 PORTS, PLACES = ("one", "all"), ("schedule", "model", "rtl")
@@ -158,22 +159,22 @@ class ScheduleOptions(DrawnOptions):
     @property
     def look(self) -> "Look":
         """How the figures look."""
-        from hdnhw.report.look import look_of
+        from hdnhw.figures.look import look_of
 
         return look_of(self.figure, self.plot, self.html, self.bandwidth)
 
     @property
     def outputs(self) -> "Outputs":
         """The files that are drawn, each looked at anew."""
-        from hdnhw.report.outputs import Outputs
+        from hdnhw.figures.outputs import Outputs
 
         return Outputs(self.plot, self.html, self.command, self.look)
 
     @property
     def among(self) -> "Among | None":
         """The packets among which the operation is run as well."""
-        from hdnhw.model.collective import Among
-        from hdnhw.model.load import LoadSpec
+        from hdnhw.measurement.collective import Among
+        from hdnhw.measurement.load import LoadSpec
 
         if self.background is None:
             return None
@@ -222,7 +223,7 @@ def checked_network(asked: T) -> tuple[T, "Network"]:
     network : Network
     """
     from hdnhw.collectives.executor import check_size
-    from hdnhw.report.timespace import check_drawn
+    from hdnhw.figures.timespace import check_drawn
 
     if asked.on == "rtl":
         asked = _on_engines(asked)
@@ -275,7 +276,7 @@ def run_schedule(
     """
     from hdnhw.collectives.cost import lower_bound
     from hdnhw.collectives.executor import ScheduleError, execute
-    from hdnhw.report.timespace import timespace_sheet
+    from hdnhw.figures.timespace import timespace_sheet
 
     watch, network = Stopwatch(), schedule.network
     result: Row = {"spec": str(network.spec), "nodes": network.num_nodes, **head, "ports": asked.ports}
@@ -350,7 +351,7 @@ def number_of_words(words: float | Fraction) -> int | float:
 
 
 def _on_model(asked: ScheduleOptions, counted: Any) -> Row:
-    from hdnhw.model.collective import measure_steps
+    from hdnhw.measurement.collective import measure_steps
 
     with ProgressBar() as progress:
         return measure_steps(

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, number_of_words, refuse
 from hdnhw.library.options import network_of
 from hdnhw.library.result import Result
-from hdnhw.progress import Stopwatch, say
-from hdnhw.spec import FabricSpec, SpecError
-from hdnhw.spec.options import named, options_of
+from hdnhw.spec import FabricSpec
+from hdnhw.spec.options import options_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.support.progress import Stopwatch, say
 
 if TYPE_CHECKING:
     from hdnhw.topology.graph import Network

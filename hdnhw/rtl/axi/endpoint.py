@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.reassembler import FrameOutput, PacketReceiver
 from hdnhw.rtl.axi.segmenter import FrameBuffer

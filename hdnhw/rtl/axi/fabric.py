@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.axi.endpoint import WORD_WIDTH, NodeWord
 from hdnhw.rtl.axi.layout import receive_layout, send_layout
 from hdnhw.rtl.axi.registers import axi_lite_members

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.frames import FramePool
+from hdnhw.machine.frames import FramePool
 from hdnhw.rtl.bits import index_width, padded
 from hdnhw.rtl.table import Table
 

@@ -2,7 +2,7 @@
 
 from amaranth.lib import data
 
-from hdnhw.flit import FrameFormat
+from hdnhw.machine.flit import FrameFormat
 
 
 def send_layout(frames: FrameFormat) -> data.StructLayout:

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, ShapeLike, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.frames import ROW
+from hdnhw.machine.frames import ROW
 from hdnhw.rtl.bits import counted, index_width, stepped
 
 

@@ -6,8 +6,8 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import PacketKind
-from hdnhw.frames import FramePool
+from hdnhw.machine.flit import PacketKind
+from hdnhw.machine.frames import FramePool
 from hdnhw.rtl.axi.granter import Granter
 from hdnhw.rtl.axi.layout import receive_layout
 from hdnhw.rtl.axi.queue import ShortQueue

@@ -6,7 +6,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.frames import FramePool
+from hdnhw.machine.frames import FramePool
 from hdnhw.rtl.axi.layout import send_layout
 from hdnhw.rtl.axi.queue import FlitQueue, ShortQueue
 from hdnhw.rtl.bits import counted, equals, index_width

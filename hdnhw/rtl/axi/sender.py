@@ -6,8 +6,8 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import PacketKind
-from hdnhw.frames import FramePool
+from hdnhw.machine.flit import PacketKind
+from hdnhw.machine.frames import FramePool
 from hdnhw.rtl.axi.segmenter import FRAMES, FrameSignature, whole_layout
 from hdnhw.rtl.bits import below, counted, equals, index_width, next_flit, padded
 from hdnhw.rtl.channel import injection_signature

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 from hdnhw.rtl.bits import index_width, stepped
 from hdnhw.rtl.header import header_layout
 

@@ -6,8 +6,8 @@ from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import MemoryFormat
-from hdnhw.machine import Machine
+from hdnhw.machine.flit import MemoryFormat
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.axi4.layout import channels
 from hdnhw.rtl.axi4.receiver import PartReceiver
 from hdnhw.rtl.axi4.requester import ReadRequester, WriteRequester

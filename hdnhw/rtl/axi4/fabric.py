@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.axi4.endpoint import port_members
 from hdnhw.rtl.axi4.layout import manager_signature
 from hdnhw.rtl.part import place

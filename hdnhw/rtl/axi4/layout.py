@@ -3,7 +3,7 @@
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 
 INSIDE_ID = 1
 """Bits of the IDs that memories see, which are 0."""

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 from hdnhw.rtl.axi.queue import FlitQueue
 from hdnhw.rtl.axi4.layout import answer_layout
 from hdnhw.rtl.bits import index_width

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import MemoryFormat, MemoryKind
+from hdnhw.machine.flit import MemoryFormat, MemoryKind
 from hdnhw.rtl.axi4.buffer import PacketSignature, PartBuffer
 from hdnhw.rtl.axi4.layout import answer_layout, channels
 from hdnhw.rtl.axi4.splitter import BurstSplitter

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.flit import MemoryFormat, MemoryKind
+from hdnhw.machine.flit import MemoryFormat, MemoryKind
 from hdnhw.rtl.axi.queue import ShortQueue
 from hdnhw.rtl.axi4.buffer import PacketSignature, PartBuffer
 from hdnhw.rtl.axi4.layout import Burst, channels

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.axi4.buffer import PacketSignature
 from hdnhw.rtl.bits import equals, index_width, selected

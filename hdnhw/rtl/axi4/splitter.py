@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 from hdnhw.rtl.axi4.layout import Burst, Response, address_layout, part_layout
 from hdnhw.rtl.bits import below, equals
 from hdnhw.rtl.route_unit import is_node

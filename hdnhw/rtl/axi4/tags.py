@@ -6,7 +6,7 @@ from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MemoryFormat
+from hdnhw.machine.flit import MemoryFormat
 from hdnhw.rtl.axi4.layout import answer_layout
 from hdnhw.rtl.bits import counted, equals, filled
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import ClockDomain, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -29,23 +29,33 @@ class Crossing(wiring.Component):
     ----------
     streams : mapping of str to (bool, int)
         Name of each stream -> whether it leads to the fabric, and its bits.
+    alone : bool, optional
+        Whether it is a top level, which brings its clock domains.
 
     Members
     -------
     NAME_i : In(stream), NAME_o : Out(stream)
         Both ends of each stream; see :class:`CrossingQueue`.
+    fabric_clk, fabric_rst, node_clk, node_rst : In(1)
+        Of a top level, so that these ports have one order: that of missing domains is drawn by Python.
     """
 
-    def __init__(self, streams: Mapping[str, tuple[bool, int]]) -> None:
-        self._streams = dict(streams)
+    def __init__(self, streams: Mapping[str, tuple[bool, int]], *, alone: bool = False) -> None:
+        self._streams, self._alone = dict(streams), alone
         members: dict[str, Any] = {}
         for name, (_, width) in self._streams.items():
             writes, reads = ends_of(name)
             members |= {writes: In(stream.Signature(width)), reads: Out(stream.Signature(width))}
+        if alone:
+            members |= {f"{side}_{pin}": In(1) for side in SIDES for pin in ("clk", "rst")}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
+        for side in SIDES if self._alone else ():
+            domain = ClockDomain(side)
+            domain.clk, domain.rst = getattr(self, f"{side}_clk"), getattr(self, f"{side}_rst")
+            m.domains += domain
         stop, clear = self._elaborate_resets(m)
         for name, (leads_in, width) in self._streams.items():
             writer, reader = reversed(SIDES) if leads_in else SIDES

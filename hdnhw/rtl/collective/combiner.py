@@ -8,7 +8,7 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import any_of, index_width
 from hdnhw.rtl.collective.numbers import combined
 from hdnhw.rtl.collective.sorter import sort_layout

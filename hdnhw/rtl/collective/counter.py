@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import below, equals
 
 

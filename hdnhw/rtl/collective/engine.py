@@ -6,7 +6,8 @@ from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.machine.timing import SlotTiming
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.counter import MessageCounter
@@ -18,7 +19,6 @@ from hdnhw.rtl.collective.sender import Sender
 from hdnhw.rtl.collective.sequencer import Sequencer
 from hdnhw.rtl.collective.sorter import Sorter, num_lists
 from hdnhw.rtl.collective.store import MessageStore
-from hdnhw.timing import SlotTiming
 
 REACTION = 9
 """Cycles from the one in which a step's last tail is delivered to the one in which the next step's head is offered.
@@ -51,9 +51,9 @@ class CollectiveEngine(wiring.Component):
     """Runs the operations of a program for a node, and needs nobody to tell it when.
 
     All nodes must be given the same operations in the same order, but not at the same time. A message is
-    :attr:`hdnhw.flit.MessageFormat.message_packets` packets of :attr:`hdnhw.flit.MessageFormat.payload_flits` data
-    flits. Inside, each of these packets is a message of its own, with the source and the target of the whole, and with
-    its number within it.
+    :attr:`hdnhw.machine.flit.MessageFormat.message_packets` packets of
+    :attr:`hdnhw.machine.flit.MessageFormat.payload_flits` data flits. Inside, each of these packets is a message of its
+    own, with the source and the target of the whole, and with its number within it.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.collective.barrier import signal_pin
 from hdnhw.rtl.collective.host import operation_shape, result_layout
 from hdnhw.rtl.collective.pins import place_of

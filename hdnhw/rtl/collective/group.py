@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import equals
 from hdnhw.rtl.circuit import elaborate_circuit
 from hdnhw.rtl.collective.receiver import told_layout

@@ -7,8 +7,8 @@ from amaranth.hdl import Value
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import NumberFormat
-from hdnhw.machine import Machine
+from hdnhw.machine.flit import NumberFormat
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 

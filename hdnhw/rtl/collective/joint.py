@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
 from hdnhw.rtl.collective.engine import CollectiveEngine

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-from hdnhw.flit import NumberFormat
+from hdnhw.machine.flit import NumberFormat
 from hdnhw.rtl.bits import equals, selected
 
 

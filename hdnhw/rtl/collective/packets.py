@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.instructions import RegisterProgram
-from hdnhw.flit import RegisterFormat
+from hdnhw.machine.flit import RegisterFormat
 from hdnhw.rtl.bits import any_of, below, equal, equals, index_width, less
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.collective.host import result_layout

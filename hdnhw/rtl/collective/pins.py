@@ -1,6 +1,6 @@
 """What an engine is told about its neighbors."""
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.collective.stepper import neighbor_pins
 
 

@@ -8,7 +8,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import any_of, below, equals, index_width, less
 from hdnhw.rtl.channel import ejection_signature
 from hdnhw.rtl.collective.combiner import ClaimSignature
@@ -19,7 +19,7 @@ from hdnhw.topology.address import AddressLayout
 
 
 def told_layout(messages: MessageFormat) -> data.StructLayout:
-    """Return what the header of a packet says of the sender's step: see :class:`hdnhw.flit.MessageFormat`."""
+    """Return what the header of a packet says of the sender's step: see :class:`hdnhw.machine.flit.MessageFormat`."""
     fields = {"send": messages.header_fields["send"], "ready": 1, "last": 1}
     return data.StructLayout(fields | ({"parity": 1, "member": 1} if messages.has_groups else {}))
 

@@ -6,12 +6,12 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.machine.timing import SlotTiming
 from hdnhw.rtl.collective.host import engine_members
 from hdnhw.rtl.collective.packets import PacketReceiver, PacketSender
 from hdnhw.rtl.collective.stepper import Stepper, neighbor_pins
 from hdnhw.rtl.collective.vectors import Vectors
-from hdnhw.timing import SlotTiming
 
 REACTION = 7
 """Cycles from the one in which a step's tail is delivered to the one in which the tail of the next step is offered."""

@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.program import Program
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import below, index_width
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.collective.host import result_layout

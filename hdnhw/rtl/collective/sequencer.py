@@ -10,7 +10,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.program import Link, NumberedSend, Program, messages_of
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import any_of, chosen_from, equals, index_width, number_of, padded, selected
 from hdnhw.rtl.collective.host import asked_operation, operation_shape
 from hdnhw.rtl.collective.receiver import told_layout

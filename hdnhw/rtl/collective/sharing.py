@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import JointFormat
+from hdnhw.machine.flit import JointFormat
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 

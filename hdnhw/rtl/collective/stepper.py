@@ -7,14 +7,14 @@ from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.circuits.circuit import Term
 from hdnhw.collectives.instructions import HOST, Instruction, Kind, RegisterProgram
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, number_of
 from hdnhw.rtl.circuit import elaborate_circuit
 from hdnhw.rtl.collective.host import asked_operation, operation_shape
 from hdnhw.rtl.collective.packets import packet_layout
 from hdnhw.rtl.collective.vectors import OPERAND_WIDTH, Operand, combine_layout
-from hdnhw.rules.circuit import Term
 from hdnhw.topology.address import AddressLayout
 
 

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import MessageFormat
+from hdnhw.machine.flit import MessageFormat
 from hdnhw.rtl.bits import index_width
 
 

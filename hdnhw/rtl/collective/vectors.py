@@ -9,7 +9,7 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.collectives.instructions import RegisterProgram
-from hdnhw.flit import RegisterFormat
+from hdnhw.machine.flit import RegisterFormat
 from hdnhw.rtl.bits import below, equal, equals, index_width, less, selected
 from hdnhw.rtl.collective.numbers import combined, identity
 

@@ -6,7 +6,7 @@ from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.exchange.control import TOTAL_WIDTH
 from hdnhw.rtl.exchange.generator import count_width
 from hdnhw.rtl.part import place

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import equals, index_width, next_flit
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.circuit import elaborate_circuit

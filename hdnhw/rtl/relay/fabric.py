@@ -6,7 +6,7 @@ from amaranth.hdl import Const, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH

@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import RelayFormat
+from hdnhw.machine.flit import RelayFormat
 from hdnhw.rtl.bits import equals
 from hdnhw.rtl.header import header_layout
 

@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import RelayFormat, RelayKind
+from hdnhw.machine.flit import RelayFormat, RelayKind
 from hdnhw.rtl.bits import any_of, below, equals, index_width, next_flit, number_of, selected
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.header import header_layout

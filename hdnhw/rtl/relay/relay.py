@@ -6,8 +6,8 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from hdnhw.flit import MOST_NOTICES, RELAY_COUNTS
-from hdnhw.machine import Machine
+from hdnhw.machine.flit import MOST_NOTICES, RELAY_COUNTS
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import any_of, selected
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.relay.pending import PendingRequest, notice_layout, request_layout
@@ -21,7 +21,7 @@ COUNT_WIDTH = 16
 
 
 def counts_layout() -> data.StructLayout:
-    """Return the counters of a relay, see :data:`hdnhw.flit.RELAY_COUNTS`."""
+    """Return the counters of a relay, see :data:`hdnhw.machine.flit.RELAY_COUNTS`."""
     return data.StructLayout(dict.fromkeys(RELAY_COUNTS, COUNT_WIDTH))
 
 

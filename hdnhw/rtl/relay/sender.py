@@ -7,7 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import RelayFormat, RelayKind
+from hdnhw.machine.flit import RelayFormat, RelayKind
 from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit, number_of, selected
 from hdnhw.rtl.channel import injection_signature

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import RelayFormat
+from hdnhw.machine.flit import RelayFormat
 from hdnhw.rtl.bits import counted, equals, index_width, stepped
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hdnhw.spec import SpecError
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.wrapper.constants import constants_text
 from hdnhw.verilog.wrapper.ports import wrapper_ports
 from hdnhw.verilog.wrapper.verilog import flat_text, packed_text

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from hdnhw.flit import PacketKind
-from hdnhw.machine import make_machine
+from hdnhw.machine.flit import PacketKind
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.axi.endpoint import Endpoint
-from hdnhw.spec import AxiStreamSpec, FabricSpec, parse
+from hdnhw.spec import AxiStreamSpec, FabricSpec
 
 SIZES = {
     "one header flit": ("torus(5)", 32, 8, AxiStreamSpec(max_frame=128, tuser_width=3)),

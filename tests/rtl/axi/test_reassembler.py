@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.flit import PacketKind
+from hdnhw.machine.flit import PacketKind
 from hdnhw.rtl.axi.endpoint import NodeWord
 from hdnhw.rtl.axi.reassembler import COMPLETE
 

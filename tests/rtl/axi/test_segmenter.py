@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import hdnhw.rtl.axi.endpoint
-from hdnhw.flit import PacketKind
+from hdnhw.machine.flit import PacketKind
 from hdnhw.rtl.axi.endpoint import NodeWord
 
 

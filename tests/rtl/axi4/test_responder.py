@@ -4,10 +4,11 @@ import random
 
 import pytest
 
-from hdnhw.flit import MemoryKind
-from hdnhw.machine import make_machine
+from hdnhw.machine.flit import MemoryKind
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.axi4.responder import AnswerCollector
-from hdnhw.spec import AxiMemorySpec, FabricSpec, parse
+from hdnhw.spec import AxiMemorySpec, FabricSpec
 
 
 @pytest.fixture

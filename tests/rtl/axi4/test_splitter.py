@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.axi4.splitter import BurstSplitter
-from hdnhw.spec import AxiMemorySpec, FabricSpec, parse
+from hdnhw.spec import AxiMemorySpec, FabricSpec
 
 SIZES = {"words": (32, 8), "bytes": (8, 20), "wide": (1024, 4), "one beat": (64, 3)}
 FIXED, INCR, WRAP = range(3)

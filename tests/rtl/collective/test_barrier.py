@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective.barrier import Barrier, signal_pin
-from hdnhw.spec import parse
-from hdnhw.topology.network import build
 
 PATH = "mesh(4)"
 SMALL = ["hdn(cube(1), [[]])", "hsn(2, cube(1))", PATH, "star(3)"]

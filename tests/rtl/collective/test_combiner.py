@@ -7,14 +7,15 @@ from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.collective.combiner import Combiner
 from hdnhw.rtl.collective.lists import BufferPool
 from hdnhw.rtl.collective.receiver import Receiver
 from hdnhw.rtl.collective.sorter import sort_layout
 from hdnhw.rtl.collective.store import MessageStore, StoreReadSignature
-from hdnhw.spec import CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import CollectiveSpec, FabricSpec
 
 NODE, BUFFERS, ROUNDS = 2, 20, 16
 

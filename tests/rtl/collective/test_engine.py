@@ -6,9 +6,10 @@ import re
 import pytest
 from amaranth.hdl import Signal
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective.engine import REACTION, CollectiveEngine
-from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import OPERATIONS, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 NODE = 0

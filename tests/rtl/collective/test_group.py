@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective.group import Group
-from hdnhw.spec import JOIN, MULTICAST, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import JOIN, MULTICAST, CollectiveSpec, FabricSpec
 
 
 def machine_of(text, root):

@@ -5,12 +5,13 @@ import random
 import pytest
 from amaranth.hdl import Module, Mux, Signal
 
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective import joint
 from hdnhw.rtl.collective.joint import JointEngine
 from hdnhw.rtl.collective.sharing import PacketMerger, PacketSplitter
 from hdnhw.rules.plan import plan
-from hdnhw.spec import CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import CollectiveSpec, FabricSpec
 
 OPERATIONS = ("allgather", "gather", "allreduce", "join", "multicast", "barrier", "allreduce-short", "exscan")
 LENGTH, BITS = 4, 16

@@ -6,7 +6,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.flit import FlitFormat, MessageFormat
+from hdnhw.machine.flit import FlitFormat, MessageFormat
 from hdnhw.rtl.collective.numbers import combined
 from hdnhw.spec import INTEGERS, OPERATORS
 

@@ -9,11 +9,12 @@ from amaranth.hdl import Module
 
 from hdnhw.collectives.instructions import Kind
 from hdnhw.collectives.operators import operator_of
-from hdnhw.machine import Machine
+from hdnhw.machine.machine import Machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective.registers import GAPLESS_REACTION, REACTION, RegisterEngine
 from hdnhw.rtl.collective.stepper import neighbor_pins
 from hdnhw.rules.plan import plan
-from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, parse
+from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec
 
 
 def machine_of(text, *, operators=("sum",), numbers="uint8", **options):

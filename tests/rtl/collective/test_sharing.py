@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from hdnhw.flit import FlitFormat, JointFormat, RegisterFormat
+from hdnhw.machine.flit import FlitFormat, JointFormat, RegisterFormat
 from hdnhw.rtl.collective.sharing import PacketMerger, PacketSplitter
 
 PACKETS = 40

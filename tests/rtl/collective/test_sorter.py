@@ -5,10 +5,11 @@ import random
 import pytest
 
 from hdnhw.collectives.program import make_program
+from hdnhw.networks.build import build
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.collective.sorter import Sorter
-from hdnhw.spec import JOIN, MULTICAST, OPERATIONS, CollectiveSpec, parse
+from hdnhw.spec import JOIN, MULTICAST, OPERATIONS, CollectiveSpec
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.network import build
 
 SLOTS = 11
 

@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from hdnhw.machine import make_machine
+from hdnhw.machine.machine import make_machine
+from hdnhw.networks.parse import parse
 from hdnhw.rtl.exchange.generator import COUNT_CYCLES, ExchangeGenerator
-from hdnhw.spec import ExchangeSpec, FabricSpec, parse
+from hdnhw.spec import ExchangeSpec, FabricSpec
 from hdnhw.traffic.exchange import exchange_order
 
 SIZES = {

@@ -6,8 +6,8 @@ from collections import deque
 import pytest
 from amaranth.hdl import Cat, Module, Value
 
-from hdnhw.flit import RELAY_COUNTS, RelayKind, RelayPacket
-from hdnhw.machine import make_machine
+from hdnhw.machine.flit import RELAY_COUNTS, RelayKind, RelayPacket
+from hdnhw.machine.machine import make_machine
 from hdnhw.rtl.relay.relay import Relay
 from hdnhw.spec import FabricSpec, RelaySpec, cube, mesh
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.flit import RelayKind
+from hdnhw.machine.flit import RelayKind
 
 NODES = 3
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from amaranth.hdl import ClockDomain
 
-from hdnhw.flit import RelayKind
+from hdnhw.machine.flit import RelayKind
 
 REQUEST, GRANT, NOTICE = RelayKind.REQUEST, RelayKind.GRANT, RelayKind.NOTICE
 GAP = 200

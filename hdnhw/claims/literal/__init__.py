@@ -1,0 +1,1 @@
+"""What the papers print, followed to the letter: witnesses of where it holds."""

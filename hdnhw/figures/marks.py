@@ -1,0 +1,282 @@
+"""What is drawn on the picture of a network: routes, disjoint paths, what is dead, and the steps of a schedule."""
+
+from collections.abc import Collection, Mapping, Sequence
+from colorsys import hls_to_rgb
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hdnhw.figures.legend import DARK
+
+if TYPE_CHECKING:
+    from hdnhw.collectives.executor import Execution
+    from hdnhw.collectives.schedule import Schedule
+    from hdnhw.topology.faults import Faults
+    from hdnhw.topology.graph import Network
+    from hdnhw.topology.levels import LeveledNetwork
+
+PATH_COLORS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#c04a8c",
+    "#7a4fb5",
+    "#8c6414",
+    "#2f9ed8",
+    "#b38600",
+    "#5f6b73",
+    "#0b6b3a",
+)
+"""Of the first paths; those of further ones are computed."""
+
+RAMP = ("#5b2a86", "#2b59c3", "#1587a0", "#2e9e4f", "#b39200", "#dd7400", "#c02f1d")
+"""Colours of steps, the first to the last: evenly spread, and mixed in between."""
+
+SHARED, HELD = DARK, "#7d868b"
+"""Colours of nodes: on several paths, as their ends are; and of those that had a message before the steps drawn."""
+
+Hops = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Hops drawn in one colour: a route, a path, or what a step sends.
+
+    Attributes
+    ----------
+    name : str
+        Of the group in the SVG: ``path0``, ``step3``.
+    color : str
+    hops : tuple of (int, int)
+        From node to node.
+    text : str
+        For the legend.
+    is_broken : bool
+        Whether something on it is dead: then it is dashed.
+    """
+
+    name: str
+    color: str
+    hops: Hops
+    text: str
+    is_broken: bool = False
+
+
+@dataclass(frozen=True)
+class Marks:
+    """All that is drawn on a network; nothing by default.
+
+    Attributes
+    ----------
+    traces : tuple of Trace
+    fills : mapping of int to str
+        Node -> colour.
+    fill_texts : mapping of str to str
+        Colour of nodes -> what it means, for the legend, beside the colours of traces.
+    rings : mapping of int to str
+        Node -> ``end`` or ``waypoint``.
+    ring_texts : mapping of str to str
+        Kind of ring -> what it means.
+    notes : mapping of int to str
+        Node -> what stands below its label.
+    note_text : str
+        What that means.
+    dead_nodes : frozenset of int
+    dead_channels : frozenset of (int, int)
+        From node to node.
+    """
+
+    traces: tuple[Trace, ...] = ()
+    fills: Mapping[int, str] = field(default_factory=dict)
+    fill_texts: Mapping[str, str] = field(default_factory=dict)
+    rings: Mapping[int, str] = field(default_factory=dict)
+    ring_texts: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
+    note_text: str = ""
+    dead_nodes: frozenset[int] = frozenset()
+    dead_channels: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not (self.traces or self.dead_nodes or self.dead_channels)
+
+
+def dead_marks(network: "Network", faults: "Faults") -> Marks:
+    """Return what is dead, by nodes."""
+    names = [port.name for port in network.ports]
+    channels = {(node, network.neighbors(node)[names[port]]) for node, port in np.argwhere(faults.channels).tolist()}
+    return Marks(dead_nodes=frozenset(np.flatnonzero(faults.nodes).tolist()), dead_channels=frozenset(channels))
+
+
+def is_broken(path: Sequence[int], dead: Marks) -> bool:
+    """Return whether a node or channel of a path is dead."""
+    return not dead.dead_nodes.isdisjoint(path) or not dead.dead_channels.isdisjoint(pairwise(path))
+
+
+def path_marks(
+    paths: Mapping[str, Sequence[int]], waypoints: Sequence[Sequence[int]] = (), dead: Marks | None = None
+) -> Marks:
+    """Return paths between the same two nodes, each in a colour of its own.
+
+    Parameters
+    ----------
+    paths : mapping of str to sequence of int
+        What the legend calls a path -> its nodes.
+    waypoints : sequence of sequences of int
+        Nodes that are marked as waypoints, path by path.
+    dead : Marks, optional
+        What is dead, of :func:`dead_marks`: paths on which something is are dashed.
+    """
+    dead = dead or Marks()
+    traces: list[Trace] = []
+    fills: dict[int, str] = {}
+    rings: dict[int, str] = {}
+    for number, (name, nodes) in enumerate(paths.items()):
+        broken, color = is_broken(nodes, dead), _path_color(number)
+        length = f"{len(nodes) - 1} hop{'s' * (len(nodes) != 2)}"
+        text = f"{name}: {length}{', broken' * broken}"
+        traces.append(Trace(f"path{number}", color, tuple(pairwise(nodes)), text, is_broken=broken))
+        fills |= {node: color if fills.get(node, color) == color else SHARED for node in nodes}
+        rings |= dict.fromkeys((nodes[0], nodes[-1]), "end")
+    shared = {node for node, color in fills.items() if color == SHARED and node not in rings}
+    ends = {"end": "source and destination" if len(rings) == 2 else "source, and ends of paths"} if rings else {}
+    rings |= {node: "waypoint" for some in waypoints for node in some if node not in rings}
+    return replace(
+        dead,
+        traces=tuple(traces),
+        fills=fills | {node: SHARED for node, kind in rings.items() if kind == "end"},
+        fill_texts={SHARED: "on several paths"} if shared else {},
+        rings=rings,
+        ring_texts=ends | ({"waypoint": "waypoint"} if "waypoint" in rings.values() else {}),
+    )
+
+
+def _path_color(number: int) -> str:
+    if number < len(PATH_COLORS):
+        return PATH_COLORS[number]
+    return _color([255 * part for part in hls_to_rgb(number * 0.618 % 1, 0.36 + 0.06 * (number % 3), 0.6)])
+
+
+def cluster_marks(network: "LeveledNetwork", node: int) -> Marks:
+    """Return the cross-edges of the highest level that leave the cluster of a node."""
+    level, port = network.levels[-1], f"cross{len(network.levels)}"
+    places = (level.class_digit, *level.cluster)
+    own = [network.decode(node)[place] for place in places]
+    members = [other for other in range(network.num_nodes) if [network.decode(other)[place] for place in places] == own]
+    leaving = tuple((member, network.neighbors(member)[port]) for member in members)
+    return Marks(
+        traces=(Trace("cluster", PATH_COLORS[0], leaving, "cross-edge of the cluster"),),
+        fills=dict.fromkeys(members, SHARED) | {other: PATH_COLORS[0] for _, other in leaving},
+        fill_texts={SHARED: "in the cluster"},
+    )
+
+
+def embedding_marks(nodes: Sequence[int], routes: Collection[Sequence[int]]) -> Marks:
+    """Return a guest on a network: its nodes as notes, and its edges' routes, those of one length in one colour.
+
+    Parameters
+    ----------
+    nodes : sequence of int
+        The node of each of the guest's.
+    routes : collection of sequences of int
+        The nodes on each route.
+    """
+    traces = []
+    for number, hops in enumerate(sorted({len(route) - 1 for route in routes})):
+        chosen = [route for route in routes if len(route) - 1 == hops]
+        over = tuple(sorted({ends for route in chosen for ends in pairwise(route)}))
+        text = f"{len(chosen)} edge{'s' * (len(chosen) != 1)} of the guest: {hops} hop{'s' * (hops != 1)} each"
+        traces.append(Trace(f"hops{hops}", _path_color(number), over, text))
+    notes = {node: str(number) for number, node in enumerate(nodes)}
+    return Marks(traces=tuple(traces), notes=notes, note_text="in a node, below: that of the guest")
+
+
+def step_marks(schedule: "Schedule", counted: "Execution", drawn: range, whose: int | None) -> Marks:
+    """Return what is sent in some steps of a schedule.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    counted : Execution
+        Of the messages that are drawn.
+    drawn : range
+        Steps, by their numbers. With all of them each node bears the first in which it is sent a message; where
+        messages go to one node, or parts of its result, the last in which it sends some.
+    whose : int or None
+        Source of the messages that are drawn, None if every node is one; or where they go to.
+    """
+    steps, colors = range(len(schedule.steps)), _step_colors(len(schedule.steps))
+    sent = [_sent(counted, step) for step in steps]
+    gives = schedule.combines or schedule.to_root
+    step_of = {} if whose is None else (_last_given if gives else _first_brought)(sent, whose)
+    traces = tuple(
+        Trace(f"step{step}", colors[step], sent[step], f"step {step}: {schedule.steps[step].stage}")
+        for step in drawn
+        if sent[step]
+    )
+    fills = {node: colors[step] for node, step in step_of.items() if step in drawn}
+    held = {node: HELD for node, step in step_of.items() if step < drawn.start}
+    is_whole, (before, below) = drawn == steps and whose is not None, _step_texts(schedule)
+    return Marks(
+        traces=traces,
+        fills=held | fills | ({} if whose is None else {whose: SHARED}),
+        fill_texts={HELD: before} if held.keys() - {whose} else {},
+        rings={} if whose is None else {whose: "end"},
+        ring_texts={} if whose is None else {"end": "destination" if gives else "source"},
+        notes={node: str(step) for node, step in step_of.items() if step in drawn} if is_whole else {},
+        note_text=f"in a node, below: {below}" if is_whole else "",
+    )
+
+
+def _first_brought(sent: Sequence[Hops], source: int) -> dict[int, int]:
+    """Return for each node the first step that brings it something, -1 for the source."""
+    first = {source: -1}
+    for step, hops in enumerate(sent):
+        first = {other: step for _, other in hops} | first
+    return first
+
+
+def _last_given(sent: Sequence[Hops], destination: int) -> dict[int, int]:
+    """Return for each node but the destination the last step in which it sends something."""
+    last = {node: step for step, hops in enumerate(sent) for node, _ in hops}
+    return {node: step for node, step in last.items() if node != destination}
+
+
+def _step_texts(schedule: "Schedule") -> tuple[str, str]:
+    """Return what is said of nodes that were done before the steps drawn, and of the step in a node."""
+    if schedule.combines:
+        return "has given its part away before", "the step in which it gives its part away"
+    if schedule.to_root:
+        return "has sent its last messages before", "the last step in which it sends messages on"
+    what = "the message" if schedule.copies else "a message"
+    return f"has had {what} before", f"the first step that brings {what}"
+
+
+def _sent(counted: "Execution", step: int) -> Hops:
+    """Return the channels over which something is sent in a step."""
+    places = np.argwhere(counted.sent[step])
+    return tuple((int(node), int(counted.neighbors[node, port])) for node, port in places)
+
+
+def _step_colors(count: int) -> list[str]:
+    anchors = np.array([_parts(color) for color in RAMP])
+    where = np.linspace(0, len(RAMP) - 1, count)
+    mixed = np.stack([np.interp(where, np.arange(len(RAMP)), anchors[:, part]) for part in range(3)], axis=1)
+    return [_color(parts) for parts in mixed.tolist()]
+
+
+def lighter(color: str, share: float) -> str:
+    """Return a colour of which so much is left on white."""
+    return _color([255 - share * (255 - part) for part in _parts(color)])
+
+
+def _parts(color: str) -> list[int]:
+    """Return red, green and blue, 0 to 255."""
+    return [int(color[place : place + 2], 16) for place in (1, 3, 5)]
+
+
+def _color(parts: Sequence[float]) -> str:
+    return "#" + "".join(f"{round(part):02x}" for part in parts)

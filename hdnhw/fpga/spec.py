@@ -1,0 +1,66 @@
+"""What to measure on an FPGA, and how."""
+
+from dataclasses import dataclass
+from math import inf
+
+from hdnhw.fpga.family import FAMILIES, PLACED_FAMILIES
+from hdnhw.spec import FabricSpec
+from hdnhw.spec.options import Choice, Options, Rate, Size, Text, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import choices_text, named
+
+UNITS = ("router", "endpoint", "crossing", "fabric")
+"""What can be measured."""
+
+ADDRESS_PINS = "pins"
+MOST_PLACEMENTS, LEAST_MHZ = 100, 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthOptions(Options):
+    """What to measure, and how: options of the command ``synth``."""
+
+    family: str = option("ecp5", Choice, "FPGA family; docs/synthesis.md lists them", choices=tuple(FAMILIES))
+    unit: str = option("router", Choice, "what is measured", choices=UNITS)
+    placements: int = option(
+        3, Size, "place-and-route runs, with seeds from 1", metavar="N", least=1, most=MOST_PLACEMENTS
+    )
+    address: str | None = option(
+        None,
+        Text,
+        "node whose router or endpoint it is, or pins (default: a node in the middle)",
+        metavar="NODE",
+    )
+    frequency: float | None = option(
+        None,
+        Rate,
+        "target of place-and-route (default: the family's own)",
+        metavar="MHZ",
+        least=LEAST_MHZ,
+        most=inf,
+        open=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthSpec(SynthOptions):
+    """What to measure of a fabric, and how.
+
+    Raises
+    ------
+    SpecError
+        If a member is out of range, or does not go with another.
+    """
+
+    fabric: FabricSpec
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.address is not None and self.unit in ("crossing", "fabric"):
+            has = "a fabric has all of them" if self.unit == "fabric" else "a crossing has none"
+            raise SpecError(f"{named('address')} belongs to a router or an endpoint: {has}")
+        if (self.fabric.endpoints is not None) != (self.unit == "endpoint") and self.unit != "crossing":
+            raise SpecError(f"{named('unit', 'endpoint')} and {named('endpoints')} need each other")
+        if self.frequency is not None and FAMILIES[self.family].placement is None:
+            choices = choices_text(PLACED_FAMILIES, self.family)
+            raise SpecError(f"{named('frequency')} needs place-and-route: {named('family')} {choices}")

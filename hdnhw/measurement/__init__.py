@@ -1,0 +1,1 @@
+"""Measurements on the model: loads, sweeps, traces, requests, collective operations."""

@@ -1,0 +1,1 @@
+"""Disjoint paths, and ways around what is dead."""

@@ -1,0 +1,1 @@
+"""How a program behaves on a computer: files, processes, signals, progress, ranks, and what it raises."""
