@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from hdnhw.rtl.bits import UNINITIALISED
-from hdnhw.verilog.folding import MARK
 
 _INIT = re.compile(r"^ *attribute \\init .*\n", re.MULTILINE)
 _NEEDLESS_INIT = re.compile(rf"{_INIT.pattern}(?= *attribute \\{re.escape(UNINITIALISED)} )", re.MULTILINE)
@@ -77,10 +76,9 @@ def _names(body: str, ports: Mapping[str, str]) -> dict[str, str]:
         if wire not in names and "$" in wire:
             owner, suffix = after.get(wire, ("", ""))
             plain = f"\\net_{wire[1:]}" if wire.startswith("$") else _plain(wire)
-            hint = name(owner).removesuffix(MARK) + suffix if owner else hints.get(wire, plain)
-            one = next(one for one in _numbered(hint) if one not in taken)
-            taken.add(one)
-            names[wire] = one if owner else one + MARK
+            hint = name(owner) + suffix if owner else hints.get(wire, plain)
+            names[wire] = next(one for one in _numbered(hint) if one not in taken)
+            taken.add(names[wire])
         return names.get(wire, wire)
 
     for wire in unreadable:

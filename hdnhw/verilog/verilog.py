@@ -3,11 +3,10 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from amaranth.back import rtlil
-from amaranth.hdl import Elaboratable, Fragment, Value
+from amaranth.hdl import Value
 from amaranth.lib.wiring import In
 
 from hdnhw.machine.machine import Machine
@@ -15,7 +14,6 @@ from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.router import Router
 from hdnhw.support.errors import SpecError
-from hdnhw.verilog.folding import MARK, folded
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
 from hdnhw.verilog.yosys import run_scripts
 
@@ -47,51 +45,6 @@ _ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check|ASYNC_REG) =).* \*\)
 """What Yosys notes for itself, but for how a memory is built and where a signal comes from another clock."""
 
 
-@dataclass(frozen=True)
-class ModuleScript:
-    """What makes a module.
-
-    Attributes
-    ----------
-    script : str
-        For Yosys.
-    components : dict of str to str
-        Path of each component in it, by dots -> what it is, in a line.
-    """
-
-    script: str
-    components: dict[str, str]
-
-
-class _Elaborated(Elaboratable):  # type: ignore[misc]
-    """A component that has been elaborated."""
-
-    def __init__(self, component: Any) -> None:
-        self._component, self.signature = component, component.signature
-        self.fragment = Fragment.get(component, None)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._component, name)
-
-    def elaborate(self, _: Any) -> Fragment:
-        return self.fragment
-
-    def components(self) -> dict[str, str]:
-        """Return what every component in it is."""
-        found = {}
-        open_: list[tuple[str, Any]] = [("", self.fragment)]
-        while open_:
-            path, fragment = open_.pop()
-            for origin in fragment.origins or ():
-                if type(origin).__module__.startswith("hdnhw.") and origin.__doc__:
-                    found[path] = f"{type(origin).__name__}: {origin.__doc__.strip().partition(chr(10))[0]}"
-            inside = [
-                (f"{path}.{name}".strip("."), each) for each, name, _ in fragment.subfragments if name is not None
-            ]
-            open_ += reversed(inside)
-        return found
-
-
 def digest_of(text: bytes) -> str:
     """Return the digest of a file as manifests and certificates have it."""
     return f"sha256:{hashlib.sha256(text).hexdigest()}"
@@ -103,7 +56,7 @@ def module_text(component: Any, name: str, *, flatten: bool, initial: bool = Tru
     return text
 
 
-def module_script(component: Any, name: str, *, flatten: bool, initial: bool = True) -> ModuleScript:
+def module_script(component: Any, name: str, *, flatten: bool, initial: bool = True) -> str:
     """Return what makes :func:`module_texts` write an Amaranth `component` as module `name`.
 
     Processes come out as ``always_comb``, which Icarus evaluates at time 0, and registers as ``always``, as they have
@@ -122,33 +75,25 @@ def module_script(component: Any, name: str, *, flatten: bool, initial: bool = T
         raise SpecError(
             f"{name} must have at most {MAX_INPUTS} bits of inputs, not {inputs}: fewer nodes or bits of a flit"
         )
-    elaborated = _Elaborated(component)
-    text = without_needless_initial_values(rtlil.convert(elaborated, name=name, emit_src=False))
+    text = without_needless_initial_values(rtlil.convert(component, name=name, emit_src=False))
     ports = {} if flatten else {"__".join(map(str, path)): "_".join(map(str, path)) for path, _, _ in flat}
     if not initial:
         text = without_initial_values(text)
-    passes = "flatten\nopt_clean" if flatten else "opt_clean -purge"
-    return ModuleScript(_SCRIPT.format(rtlil=with_readable_names(text, ports), passes=passes), elaborated.components())
+    return _SCRIPT.format(
+        rtlil=with_readable_names(text, ports), passes="flatten\nopt_clean" if flatten else "opt_clean -purge"
+    )
 
 
-def module_texts(scripts: Sequence[ModuleScript]) -> list[str]:
+def module_texts(scripts: Sequence[str]) -> list[str]:
     """Return the SystemVerilog text of each script of :func:`module_script`."""
-    texts = run_scripts([each.script for each in scripts])
-    printed = [_with_names_for_numbers(_CLOCKED.sub("always", _ATTRIBUTE.sub("", each))) for each in texts]
-    return [_folded(text, each.components) for text, each in zip(printed, scripts, strict=True)]
-
-
-def _folded(text: str, components: dict[str, str]) -> str:
-    """Fold each module of a text; one alone has all components in it, of several each is a component."""
-    head, *modules = re.split(r"^(?=module )", text, flags=re.MULTILINE)
-    return head + "".join(folded(module, components if len(modules) == 1 else {}) for module in modules)
+    return [_with_names_for_numbers(_CLOCKED.sub("always", _ATTRIBUTE.sub("", each))) for each in run_scripts(scripts)]
 
 
 def _with_names_for_numbers(text: str) -> str:
     """Name what Yosys has numbered: a part of the signal that it is assigned to, which may have a field `part`."""
     names = {}
     for name, number in _NUMBERED.findall(text):
-        part = rf"\{name.strip().removeprefix(chr(92)).removesuffix(MARK)}.part"
+        part = rf"\{name.strip().removeprefix(chr(92))}.part"
         names[number] = f"{part}_2 " if f"{part} " in text else f"{part} "
     return re.sub(r"\b_\d+_\b", lambda number: names.get(number[0], number[0]), text)
 

@@ -172,8 +172,10 @@ def test_second_call_runs_nothing(measured, root):
 
 def test_what_is_measured_names_the_folder(placed, root):
     spec, _ = placed
-    others = [{"seeds": 2}, {"address": "pins"}, {"address": "0"}, {"frequency": 50.0}]
-    designs = [synth._design(SynthSpec(fabric=SMALLEST, family=spec.family, **({"seeds": 1} | one))) for one in others]
+    others = [{"placements": 2}, {"address": "pins"}, {"address": "0"}, {"frequency": 50.0}]
+    designs = [
+        synth._design(SynthSpec(fabric=SMALLEST, family=spec.family, **({"placements": 1} | one))) for one in others
+    ]
     digests = {design.digest for design in designs}
     assert len(digests) == len(others)
     assert not digests & {path.name for path in root.iterdir()}

@@ -22,8 +22,7 @@ from queue import SimpleQueue
 
 from hdnhw.cli.options import Parser
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.verilog.fabric import EmittedFabric
-from tests.gates import emit_gates
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.designs import DESIGNS, Design, mutants_of, stream_cases, text_of_all
 from tests.mutants.engines import ENGINES
 from tests.mutants.equivalence import equivalent_mutants
@@ -199,8 +198,8 @@ def all_of(design: Design) -> list[Mutant]:
     """Return the mutants of a design, of what it is about, without those that are looked at beside it."""
     there: set[str] = set()
     if design.beside:
-        there = {one.key for one in mutants_of(emit_gates(KNOWN[design.beside].spec))}
-    mutants = [one for one in mutants_of(emit_gates(design.spec)) if one.key not in there]
+        there = {one.key for one in mutants_of(emit_fabric(KNOWN[design.beside].spec))}
+    mutants = [one for one in mutants_of(emit_fabric(design.spec)) if one.key not in there]
     return [one for one in mutants if re.search(design.about, one.place)]
 
 
@@ -217,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.designs or FIRST:
         started = time.monotonic()
         design, known = KNOWN[name], listed.get(name, {})
-        fabric, mutants = emit_gates(design.spec), all_of(design)
+        fabric, mutants = emit_fabric(design.spec), all_of(design)
         print(f"{name}: {design.spec.network}, {len(mutants)} mutants", flush=True)
         outcome = check_design(design, fabric, draw(mutants, options.seed, options.count or design.sample))
         new, stale = compare(outcome, known, [one.key for one in mutants])

@@ -23,8 +23,7 @@ from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import read_modules
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import FabricSpec
-from hdnhw.verilog.fabric import EmittedFabric
-from tests.gates import emit_gates
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.check import parse_drawn
 from tests.mutants.proofs import answer_of_all, with_text
 from tests.mutants.schemata import Mutant
@@ -309,7 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_drawn(Parser(prog="tests/mutants/names.py", description=__doc__), arguments, count=25)
     answers: Counter[str] = Counter()
     for spec in MACHINES:
-        fabric = emit_gates(spec)
+        fabric = emit_fabric(spec)
         name = f"{fabric.modules.top}.sv"
         print(f"{spec.network}", flush=True)
         for fault in name_faults(fabric.files[name], options.count, random.Random(options.seed)):

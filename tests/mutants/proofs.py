@@ -21,8 +21,7 @@ from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.finding import SECONDS, Finding
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import FabricSpec
-from hdnhw.verilog.fabric import EmittedFabric
-from tests.gates import emit_gates
+from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.check import WORKERS, draw, parse_drawn
 from tests.mutants.designs import mutants_of, stream_cases, text_of_all
 from tests.mutants.equivalence import equivalent_mutants
@@ -152,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong: list[Judged] = []
     for network in options.networks or NETWORKS:
         started = time.monotonic()
-        fabric = emit_gates(FabricSpec(network=parse(network)))
+        fabric = emit_fabric(FabricSpec(network=parse(network)))
         print(network, flush=True)
         judged: list[Judged] = []
         for router in fabric.modules.routers:

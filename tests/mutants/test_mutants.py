@@ -12,7 +12,7 @@ import pytest
 
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
-from tests.gates import emit_gates
+from hdnhw.verilog.fabric import emit_fabric
 from tests.mutants import check, designs, equivalence, schemata, trials
 
 TEXT = r"""
@@ -64,7 +64,7 @@ endmodule
 
 
 def fabric_on(network, **options):
-    return emit_gates(FabricSpec(network=parse(network), **options))
+    return emit_fabric(FabricSpec(network=parse(network), **options))
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_survivors_that_are_not_listed_and_listed_ones_that_are_none_are_told(sm
 def test_hosts_that_do_not_wait_kill_engines_that_do_not_either():
     """One begins an operation while another runs, one takes its own flits then; and one never differs in a run."""
     design = check.KNOWN["registers"]
-    fabric = emit_gates(design.spec)
+    fabric = emit_fabric(design.spec)
     keys = (
         r"\w+: if \(stepper\.operation__ready\) if \(\S+\) stepper\.at_start\.next = 1'h1: always",
         r"\w+: vectors\.i__ready = vectors\.and_\d+ & vectors\.all_\d+: right alone",
@@ -207,7 +207,7 @@ def test_hosts_that_do_not_wait_kill_engines_that_do_not_either():
 def test_benches_of_endpoints_kill_what_is_bad_and_leave_the_original():
     """One that begins by itself, one that does not stay at its end, and one that does not see what is wrong."""
     design = designs.DESIGNS["exchange"]
-    fabric = emit_gates(design.spec)
+    fabric = emit_fabric(design.spec)
     keys = {
         r"fabric_exchange_control: launch = start & \w+: right alone": "two exchanges",
         r"fabric_exchange_control: if \(launch\) done\.next = 1'h0: negated": "two exchanges",

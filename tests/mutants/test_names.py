@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from tests.gates import emit_gates
+from hdnhw.verilog.fabric import emit_fabric
 from tests.mutants.names import KINDS, MACHINES, name_faults, prove_text
 from tests.mutants.proofs import with_text
 
 
 @pytest.fixture(scope="module")
 def fabric():
-    return emit_gates(MACHINES[1])
+    return emit_fabric(MACHINES[1])
 
 
 @pytest.fixture(scope="module")

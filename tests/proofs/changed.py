@@ -8,7 +8,6 @@ from pathlib import Path
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
-from tests.gates import emit_gates
 
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
@@ -17,11 +16,6 @@ SMALL = "hdn(cube(1), [[]])"
 @cache
 def emitted(endpoints, network=SMALL, **options):
     return emit_fabric(FabricSpec(network=parse(network), endpoints=endpoints, **options))
-
-
-@cache
-def gates(endpoints, network=SMALL, **options):
-    return emit_gates(FabricSpec(network=parse(network), endpoints=endpoints, **options))
 
 
 def changed(fabric, pattern, becomes):

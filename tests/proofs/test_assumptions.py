@@ -12,7 +12,7 @@ from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import FabricSpec
-from tests.gates import emit_gates
+from hdnhw.verilog.fabric import emit_fabric
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
 SMALL, HOLES = "hdn(cube(1), [[]])", "rdn(torus(3), 1)"
@@ -215,7 +215,7 @@ def rows():
 
 @cache
 def emitted(network=SMALL, **options):
-    return emit_gates(FabricSpec(network=parse(network), **options))
+    return emit_fabric(FabricSpec(network=parse(network), **options))
 
 
 def test_every_row_of_the_table_is_broken_here():

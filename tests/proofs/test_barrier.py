@@ -10,7 +10,6 @@ from hdnhw.networks.parse import parse
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.spec import CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
-from tests.gates import emit_gates
 
 prove_barrier = partial(prove_endpoints, properties=["barrier"], seconds=100.0)
 
@@ -22,8 +21,7 @@ def emitted(network, operations=("broadcast", "barrier"), **options):
 @pytest.fixture(scope="module")
 def path():
     """Return three nodes in a row: two rounds."""
-    operations = CollectiveSpec(operations=("broadcast", "barrier"))
-    return emit_gates(FabricSpec(network=parse("mesh(3)"), endpoints=operations, packet_length=2, flit_width=16))
+    return emitted("mesh(3)", packet_length=2, flit_width=16)
 
 
 def test_the_barrier_of_what_is_emitted_is_proved(path):

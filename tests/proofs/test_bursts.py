@@ -6,7 +6,7 @@ import pytest
 
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.spec import AxiMemorySpec
-from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted, gates
+from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
 
 NARROW = {"network": "cube(2)", "packet_length": 4}
 """Of machines with short words, as these make a circuit large."""
@@ -63,12 +63,12 @@ def test_bursts_of_what_is_emitted_come_out_whole(network, options, endpoints):
     ],
 )
 def test_a_changed_burst_is_refuted(pattern, becomes, said):
-    fabric = gates(AxiMemorySpec(outstanding=2, id_width=1, memory_bits=14), **NARROW, flit_width=16)
+    fabric = emitted(AxiMemorySpec(outstanding=2, id_width=1, memory_bits=14), **NARROW, flit_width=16)
     check_refuted(prove_bursts(changed(fabric, pattern, becomes), seconds=SECONDS), said)
 
 
 def test_a_schedule_that_leaves_its_memories_is_undecided():
-    fabric = gates(AxiMemorySpec(id_width=1, memory_bits=14), **NARROW, flit_width=16)
+    fabric = emitted(AxiMemorySpec(id_width=1, memory_bits=14), **NARROW, flit_width=16)
     broken = changed(fabric, r"(\\receiver.requests.flits \[)(.*)(\] <=)", r"\1~(\2)\3")
     (found,) = prove_bursts(broken, seconds=SECONDS)
     assert (found.answer, found.why) == ("undecided", "more words of a memory are written than the rig has")

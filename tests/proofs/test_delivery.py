@@ -16,7 +16,6 @@ from hdnhw.proofs.rig import flit_codes
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
-from tests.gates import emit_gates
 
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
@@ -25,11 +24,6 @@ SMALL = "hdn(cube(1), [[]])"
 @cache
 def emitted(network=SMALL, **options):
     return emit_fabric(FabricSpec(network=parse(network), **options))
-
-
-@cache
-def gates(network=SMALL, **options):
-    return emit_gates(FabricSpec(network=parse(network), **options))
 
 
 def changed(fabric, pattern, becomes):
@@ -139,7 +133,7 @@ def test_what_is_emitted_is_proved(network, options):
     ],
 )
 def test_a_change_is_refuted(pattern, becomes, part, said):
-    check_refuted(changed(gates(), pattern, becomes), part, said)
+    check_refuted(changed(emitted(), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +144,7 @@ def test_a_change_is_refuted(pattern, becomes, part, said):
     ],
 )
 def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, becomes):
-    broken = changed(gates("rdn(torus(3), 1)", packet_length=4), pattern, becomes)
+    broken = changed(emitted("rdn(torus(3), 1)", packet_length=4), pattern, becomes)
     found = search.settle(InjectionRig(broken, 0, 0), seconds=SECONDS)
     assert found.answer == "refuted"
     assert found.why.startswith("dropped packets are counted wrongly")
@@ -165,7 +159,7 @@ def test_packets_to_nowhere_that_are_counted_wrongly_are_refuted(pattern, become
     ],
 )
 def test_gapless_packets_that_go_wrong_are_refuted(pattern, becomes, said):
-    broken = changed(gates(gapless_packets=True), pattern, becomes)
+    broken = changed(emitted(gapless_packets=True), pattern, becomes)
     found = search.settle(GaplessRig(broken, 0, 0), seconds=SECONDS)
     assert found.answer == "refuted"
     assert found.why.startswith(said)
@@ -217,7 +211,7 @@ def test_an_order_that_goes_round_in_a_circle_is_refuted():
     ],
 )
 def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes, part, said):
-    check_refuted(changed(gates(queueing="voq"), pattern, becomes), part, said)
+    check_refuted(changed(emitted(queueing="voq"), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +268,7 @@ def test_a_changed_router_with_virtual_output_queues_is_refuted(pattern, becomes
     ],
 )
 def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said):
-    check_refuted(changed(gates(dead_pins=True), pattern, becomes), part, said)
+    check_refuted(changed(emitted(dead_pins=True), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +337,7 @@ def test_a_changed_router_with_dead_pins_is_refuted(pattern, becomes, part, said
     ],
 )
 def test_a_changed_router_with_check_bits_is_refuted(pattern, becomes, part, said):
-    check_refuted(changed(gates(crc=True), pattern, becomes), part, said)
+    check_refuted(changed(emitted(crc=True), pattern, becomes), part, said)
 
 
 @pytest.mark.parametrize(
@@ -373,7 +367,7 @@ def test_no_packet_waits_for_ever(network, options, slots):
 )
 def test_a_packet_that_others_pass_over_is_found(net, becomes, queue):
     register = rf"\\allocator.{net}"
-    broken = changed(gates(), rf"({register}  <= ){register}.next ;", rf"\g<1>1'h{becomes};")
+    broken = changed(emitted(), rf"({register}  <= ){register}.next ;", rf"\g<1>1'h{becomes};")
     (found,) = prove_waiting(broken, seconds=SECONDS, parts=[queue])
     assert found.part.startswith(queue)
     assert found.answer == "refuted"
@@ -402,14 +396,14 @@ def test_machines_of_which_no_bound_is_known(options, said):
 )
 def test_a_memory_that_is_used_in_another_way_is_not_proved(use):
     """A rig lets it forget, so that there it would read as its first words."""
-    broken = changed(gates(packet_length=4), r"(?=  assign \\dim0.route.dst )", rf"  wire seen;\n{use}\n")
+    broken = changed(emitted(packet_length=4), r"(?=  assign \\dim0.route.dst )", rf"  wire seen;\n{use}\n")
     found = list(prove_delivery(broken, seconds=SECONDS, parts=["queue of dim0, virtual channel 0"]))
     assert {one.answer for one in found} == {"undecided"}
     assert re.search(r"uses dim0.flits in more than one way|was found 2 times", found[0].why)
 
 
 def test_an_allocator_that_the_rig_does_not_fit():
-    broken = changed(gates("torus(4, 4)"), r"\\allocator.credits_0_0.available ;", r"\\allocator.credits_0_0.some ;")
+    broken = changed(emitted("torus(4, 4)"), r"\\allocator.credits_0_0.available ;", r"\\allocator.credits_0_0.some ;")
     text = broken.files["fabric.sv"].replace(r"\allocator.credits_0_0.available ", r"\allocator.credits_0_0.some ")
     broken = replace(broken, files={**broken.files, "fabric.sv": text})
     found = list(prove_waiting(broken, seconds=SECONDS))
@@ -419,7 +413,7 @@ def test_an_allocator_that_the_rig_does_not_fit():
 
 def test_a_trace_shows_the_claim_that_does_not_hold():
     """The waveform is that of the text and its rig, simulated anew, up to the cycle that is named."""
-    fabric = changed(gates(), r"if \(\\cross1.write_en \)", "if (1'h0)")
+    fabric = changed(emitted(), r"if \(\\cross1.write_en \)", "if (1'h0)")
     why, text = refuted(fabric, "queue of cross1, virtual channel 0, bit 0")
     cycle = int(why.rsplit(" ", 1)[1])
     wrong = re.search(r"\$var wire \d+ (\S+) wrong ", text)[1]
@@ -431,7 +425,7 @@ def test_a_trace_shows_the_claim_that_does_not_hold():
 
 def test_a_router_that_never_sends_is_not_proved():
     """Nothing that is claimed is wrong with a queue that takes nothing in; but no packet is seen."""
-    fabric = changed(gates(), r"(\\allocator.valid_0.next  )= \\allocator.next_valid_0 ;", r"\1= 1'h0;")
+    fabric = changed(emitted(), r"(\\allocator.valid_0.next  )= \\allocator.next_valid_0 ;", r"\1= 1'h0;")
     (found,) = prove_delivery(fabric, seconds=SECONDS, parts=["switch"])
     assert found.answer != "proved"
 
@@ -462,7 +456,7 @@ def test_a_text_that_rigs_do_not_fit(monkeypatch):
     """A memory is written in two places; what is found where rigs fit is no matter here."""
     monkeypatch.setattr(search, "settle", lambda *_, **__: search.Settled("proved", ""))
     write = r"(    if \(\\dim0.write_en \)\n.*;\n)"
-    findings = list(prove_delivery(changed(gates(), write, r"\1\1"), seconds=SECONDS))
+    findings = list(prove_delivery(changed(emitted(), write, r"\1\1"), seconds=SECONDS))
     undecided = [one for one in findings if one.answer == "undecided"]
     assert [one.part for one in undecided] == [f"queue of dim0, virtual channel {vc}" for vc in range(2)]
     assert all("times in fabric_router" in one.why for one in undecided)

@@ -7,7 +7,7 @@ import pytest
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import verdict
 from hdnhw.spec import AxiStreamSpec
-from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted, gates
+from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
 
 NARROW = {"network": "cube(2)", "packet_length": 4}
 """Of machines with short words, as these make a circuit large."""
@@ -66,7 +66,7 @@ def test_frames_of_what_is_emitted_come_out_whole(network, options, endpoints):
     ],
 )
 def test_a_changed_frame_is_refuted(pattern, becomes, said):
-    fabric = gates(AxiStreamSpec(max_frame=16), **NARROW, flit_width=8)
+    fabric = emitted(AxiStreamSpec(max_frame=16), **NARROW, flit_width=8)
     check_refuted(prove_frames(changed(fabric, pattern, becomes), seconds=SECONDS), said)
 
 

@@ -9,14 +9,13 @@ from hdnhw.networks.parse import parse
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec
 from hdnhw.verilog.fabric import emit_fabric
-from tests.gates import emit_gates
 
 SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))
 
 
 @pytest.fixture(scope="module")
 def small():
-    return emit_gates(SMALL)
+    return emit_fabric(SMALL)
 
 
 @pytest.mark.parametrize("node_clocks", [False, True])

@@ -13,7 +13,7 @@ from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of
 from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
-from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted, gates
+from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
 
 prove_streams, prove_packets, prove_grants = (
     partial(prove_endpoints, properties=[name]) for name in ("streams", "packets", "grants")
@@ -22,7 +22,7 @@ prove_streams, prove_packets, prove_grants = (
 
 @pytest.fixture
 def axi():
-    return gates(AxiStreamSpec())
+    return emitted(AxiStreamSpec())
 
 
 @pytest.mark.parametrize(

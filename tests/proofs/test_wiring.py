@@ -10,7 +10,6 @@ from hdnhw.networks.parse import parse
 from hdnhw.proofs.wiring import prove_wiring
 from hdnhw.spec import AxiStreamSpec, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
-from tests.gates import emit_gates
 
 LINE = "hdn(cube(1), [[]])"
 
@@ -62,7 +61,7 @@ def test_another_wire_is_refuted(small, pin, becomes, said):
 
 @pytest.fixture(scope="module")
 def with_pins():
-    return emit_gates(FabricSpec(network=parse(LINE), crc=True, dead_pins=True))
+    return emit_fabric(FabricSpec(network=parse(LINE), crc=True, dead_pins=True))
 
 
 @pytest.mark.parametrize(

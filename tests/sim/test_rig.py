@@ -13,7 +13,6 @@ from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
-from tests.gates import emit_gates
 
 SMALL = "hdn(cube(1), [[]])"
 
@@ -119,12 +118,12 @@ class BrokenBench(RigBench):
 
 @pytest.fixture(scope="module")
 def small() -> BrokenBench:
-    return BrokenBench(emit_gates(FabricSpec(network=parse(SMALL))), BREAKS)
+    return BrokenBench(emitted(), BREAKS)
 
 
 @pytest.fixture(scope="module")
 def with_holes() -> BrokenBench:
-    return BrokenBench(emit_gates(FabricSpec(network=parse("torus(3)"), packet_length=1)), HOLES)
+    return BrokenBench(emitted("torus(3)", packet_length=1), HOLES)
 
 
 @pytest.mark.parametrize("number", range(len(BREAKS) + 1))

@@ -18,7 +18,7 @@ from hdnhw.verilog.yosys import run_scripts
 
 def test_each_script_starts_anew():
     machines = [make_machine(FabricSpec(network=parse("cube(1)"), packet_length=length)) for length in (2, 3)]
-    scripts = [module_script(ejection_buffer(machine), "ejection", flatten=True).script for machine in machines]
+    scripts = [module_script(ejection_buffer(machine), "ejection", flatten=True) for machine in machines]
     yosys = find_yosys(lambda _: True)
     alone = [yosys.run(["-q", "-"], script, ignore_warnings=True) for script in scripts]
     assert alone[0] != alone[1]
