@@ -111,9 +111,9 @@ $(BENCHES): bench-%: $(COMPLETE)
 $(EXAMPLES): example-%: $(COMPLETE)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/$*/run.sh
 
-docs: $(COMPLETE) docs-machines ## pictures, consoles and tables of README and docs anew, and docs/papers.md; TRACES names a folder with those of Netrace
+docs: $(COMPLETE) docs-machines ## pictures, consoles and tables of README and docs anew, and docs/papers; TRACES names a folder with those of Netrace
 	for made in pictures waves consoles tables; do $(BIN)/python -m bench.$$made || exit; done
-	$(BIN)/hdnhw papers -o docs
+	$(BIN)/hdnhw papers -o docs/papers
 
 docs-machines: $(COMPLETE) ## of these what is measured by synthesis, docs/machines.md; half an hour the first time
 	$(BIN)/hdnhw machines "torus(4, 4)" --plot docs/machines-torus.svg

@@ -38,9 +38,9 @@ def _opened(entry: Any) -> Any:
 
 
 def pages_of(folder: str) -> list[str]:
-    """Return the pages of a folder of docs, its README first; a notebook becomes a page."""
+    """Return the pages of a folder of docs, its index first; a notebook becomes a page."""
     names = {file.with_suffix(".md").name for kind in ("*.md", "*.ipynb") for file in (DOCS / folder).glob(kind)}
-    return [f"{folder}{name}" for name in sorted(names, key=lambda name: (name != "README.md", name))]
+    return [f"{folder}{name}" for name in sorted(names, key=lambda name: (name not in ("README.md", "index.md"), name))]
 
 
 def on_files(files: Any, config: Any) -> Any:

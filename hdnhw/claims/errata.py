@@ -7,7 +7,7 @@ ERRATA = {
     ),
     "E2": (
         "Hierarchical dual-nets are not all node-symmetric: they are if, and only if, their super-nodes are nested, "
-        "SN^i within SN^(i-1), see docs/results/03-node-symmetry.md. And but for a few small "
+        "SN^i within SN^(i-1), see [result 3](../results/03-node-symmetry.md). And but for a few small "
         "ones they are not edge-symmetric."
     ),
     "E3": (

@@ -19,7 +19,7 @@ COMMANDS = (
     Command(
         library.papers,
         example="hdnhw papers --paper HDN -o docs",
-        arguments={"output": "DIR folder for papers.md, its pictures and tables, errata.md"},
+        arguments={"output": "DIR folder for the pages, their pictures and tables"},
         shown=_shown,
     ),
 )

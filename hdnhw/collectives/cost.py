@@ -176,7 +176,7 @@ def paper_formula(network: Network, operation: str) -> Cost | None:
     References
     ----------
     .. [1] HDN paper, Theorem 3 (total exchange); RDN paper, Theorems 3 to 5, and section VI for hypercubes. Some are
-       too low or too high (docs/errata.md, E4, E12).
+       too low or too high (docs/papers/errata.md, E4, E12).
     """
     if not isinstance(network, DualNetwork) or operation not in ("broadcast", "scatter", "allgather", "exchange"):
         return None
@@ -201,7 +201,7 @@ def corrected_formula(network: Network, *, split: str = "sum") -> Cost | None:
     """Return ``(2^k - 1)(2 t_s + 3/2 n_k t_w) + 2^k T_0(n_k / n_0)``, Theorem 3 as Algorithm 2 is executed, or None.
 
     It is what is counted if the load is uniform: with the split ``sum``, or where super-nodes are single nodes
-    (docs/errata.md, E4). Elsewhere no formula is known.
+    (docs/papers/errata.md, E4). Elsewhere no formula is known.
     """
     if not isinstance(network, DualNetwork) or not network.levels:
         return None

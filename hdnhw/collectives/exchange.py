@@ -43,7 +43,7 @@ def exchange_schedule(
         One of :data:`hdnhw.spec.EXCHANGE_ORDERS`; without levels they are the same.
     split : str
         One of :data:`hdnhw.collectives.choices.SPLITS`: the paper does not say which node of a super-node gets msg_q
-        (docs/errata.md, E14).
+        (docs/papers/errata.md, E14).
         ``destination`` takes the fewest words of them, and a node needs no address but the destination's. The
         other order has this one alone.
     all_port : bool

@@ -1,8 +1,8 @@
 """One-to-all personalised communication (scatter): one node has a message for every node.
 
-The order is that of Algorithm 2 of the RDN paper, with the ids of docs/errata.md, E11: the source crosses with the
-messages for the other clusters of its class; both clusters deal theirs out, those for cluster q to super-node q; all
-cross; every cluster deals its own out from where they came in, the node with the source's base digits in SN^j. The
+The order is that of Algorithm 2 of the RDN paper, with the ids of docs/papers/errata.md, E11: the source crosses with
+the messages for the other clusters of its class; both clusters deal theirs out, those for cluster q to super-node q;
+all cross; every cluster deals its own out from where they came in, the node with the source's base digits in SN^j. The
 source sends every message once; for nested S no node sends more than it in any step: N - 1 words, the lower bound.
 
 On an HSN a message takes the route of the paper, all levels included: at each level from the top to the node of the

@@ -13,7 +13,7 @@ nuclei, a level at a time, and one swap a level: what the swap back would bring 
 
 References
 ----------
-.. [1] RDN paper (rdn-collectives), sections IV and V, Algorithms 1 and 3, with the ids of docs/errata.md, E11.
+.. [1] RDN paper (rdn-collectives), sections IV and V, Algorithms 1 and 3, with the ids of docs/papers/errata.md, E11.
 .. [2] HSN paper, sections 2.3 and 3.1.
 .. [3] Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster with fast
    Ethernet", HPC-Asia 2005: neighbor exchange.
@@ -57,7 +57,7 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
     ----------
     network : Network
     as_printed : bool
-        Whether the last crossing carries what the partner already has as well (docs/errata.md, E12).
+        Whether the last crossing carries what the partner already has as well (docs/papers/errata.md, E12).
     all_port : bool
 
     Notes

@@ -52,87 +52,85 @@ HDN_1, HDN_2, HDN_3 = "hdn(cube(2), [[0]])", "hdn(cube(2), [[0], [0, 1]])", "hdn
 EXCHANGE = {"collective": "exchange", "schedule": "paper", "root": 0}
 
 PICTURES = {
-    "papers-hdn-1.svg": Figure("HDN", HDN_1, {}, "HDN of the 2-cube, S = {2} (figure 2)"),
-    "papers-hdn-1-exchange.svg": Figure(
+    "hdn-1.svg": Figure("HDN", HDN_1, {}, "HDN of the 2-cube, S = {2} (figure 2)"),
+    "hdn-1-exchange.svg": Figure(
         "HDN",
         HDN_1,
         EXCHANGE,
         "What node 0 sends in a total exchange on it, in four stages: step 0, steps 1 and 2, step 3, "
         "steps 4 and 5 (figure 2; nothing is sent in step 4)",
     ),
-    "papers-hdn-2.svg": Figure("HDN", HDN_2, {}, "HDN of the 2-cube, S = {2, 4} (figure 3)"),
-    "papers-hdn-2-exchange.svg": Figure(
+    "hdn-2.svg": Figure("HDN", HDN_2, {}, "HDN of the 2-cube, S = {2, 4} (figure 3)"),
+    "hdn-2-exchange.svg": Figure(
         "HDN",
         HDN_2,
         EXCHANGE,
         "What node 0 sends in a total exchange on it, in four stages: step 0, steps 1 to 6, step 7, "
         "steps 8 to 13 (figure 3; nothing is sent in steps 5, 9 and 12)",
     ),
-    "papers-rdn.svg": Figure(
+    "rdn.svg": Figure(
         "RDN",
         "rdn(cube(3), 1)",
         {"collective": "broadcast"},
         "One-to-all broadcast on the RDN of the 3-cube: step 0, steps 1 to 3, step 4, steps 5 to 7 (figure 2)",
     ),
-    "papers-torus.svg": Figure("DISJ", "torus(2, 3, 5)", {"labels": "address"}, "Torus 2 x 3 x 5 (figure 4)"),
-    "papers-disj.svg": Figure(
+    "torus.svg": Figure("DISJ", "torus(2, 3, 5)", {"labels": "address"}, "Torus 2 x 3 x 5 (figure 4)"),
+    "disj.svg": Figure(
         "DISJ",
         HDN_3,
         {"fan": 0},
         "Paths of Algorithm 3 from a node of the HDN of the 3-cube, S = {2}, to four clusters (figure 5)",
     ),
-    "papers-disj-fan-1.svg": Figure(
+    "disj-fan-1.svg": Figure(
         "DISJ",
         HDN_3,
         {"fan": (0, 5)},
         "Paths of Algorithm 5, one to node 5 by a neighbour in its super-node (figure 6a)",
     ),
-    "papers-disj-fan-2.svg": Figure(
+    "disj-fan-2.svg": Figure(
         "DISJ",
         HDN_3,
         {"fan": (0, 7)},
         "Paths of Algorithm 5, one to node 7, in whose super-node is no neighbour (figure 6b)",
     ),
-    "papers-disj-a.svg": Figure(
+    "disj-a.svg": Figure(
         "DISJ", HDN_3, {"paths": (0, 7), "algorithm": "paper"}, "Disjoint paths of Algorithm 6, Case A (figure 7)"
     ),
-    "papers-disj-b1.svg": Figure(
+    "disj-b1.svg": Figure(
         "DISJ",
         HDN_3,
         {"paths": (0, 63), "algorithm": "paper"},
         "Case B, a path of node 0 reaches the cluster of the other (figure 8a)",
     ),
-    "papers-disj-b2.svg": Figure(
+    "disj-b2.svg": Figure(
         "DISJ",
         HDN_3,
         {"paths": (0, 60), "algorithm": "paper"},
         "Case B, the cross-edge of node 60 leads to the cluster of node 0 (figure 8b)",
     ),
-    "papers-disj-c.svg": Figure("DISJ", HDN_3, {"paths": (0, 31), "algorithm": "paper"}, "Case C (figure 9)"),
-    "papers-disj-k2.svg": Figure(
+    "disj-c.svg": Figure("DISJ", HDN_3, {"paths": (0, 31), "algorithm": "paper"}, "Case C (figure 9)"),
+    "disj-k2.svg": Figure(
         "DISJ", HDN_2, {"paths": (0, 63)}, "Case C with two levels, paths of the default algorithm (figures 10 and 11)"
     ),
-    "papers-hsn.svg": Figure("HSN", "hsn(3, cube(2))", {"labels": "address"}, "HSN(3, Q2) in radix 4 (figure 2)"),
-    "papers-petersen.svg": Figure("HSN", "petersen()", {}, "Petersen graph, a nucleus (section 5.3)"),
-    "papers-dualcube.svg": Figure("DC", "dualcube(3)", {"labels": "address"}, "Dual-cube F3 (figure 2)"),
-    "papers-dualcube-4.svg": Figure(
+    "hsn.svg": Figure("HSN", "hsn(3, cube(2))", {"labels": "address"}, "HSN(3, Q2) in radix 4 (figure 2)"),
+    "petersen.svg": Figure("HSN", "petersen()", {}, "Petersen graph, a nucleus (section 5.3)"),
+    "dualcube.svg": Figure("DC", "dualcube(3)", {"labels": "address"}, "Dual-cube F3 (figure 2)"),
+    "dualcube-4.svg": Figure(
         "DC",
         "dualcube(4)",
-        {"cluster": "1000000", "labels": "address"},
+        {"cluster": "1000000"},
         "Dual-cube F4, edges to cluster 0 of class 1 (figure 3)",
     ),
-    "papers-dualcube-broadcast.svg": Figure(
+    "dualcube-broadcast.svg": Figure(
         "DC",
         "dualcube(3)",
         {"collective": "broadcast", "labels": "address"},
         "Broadcast in F3 (figure 5; steps are counted from 0)",
     ),
-    "papers-crossed.svg": Figure("DC", "crossed_cube(3)", {"labels": "address"}, "Crossed cube CQ(3) (figure 1a)"),
-    "papers-hcn.svg": Figure("DC", "hcn(2)", {"labels": "address"}, "HCN(2, 2) (figure 1b)"),
-    "papers-reduced.svg": Figure(
-        "DC", "reduced_cube(2, 1)", {"labels": "address"}, "Reduced hypercube RH(2, 1) (figure 1c)"
-    ),
-    "papers-ccc.svg": Figure("DC", "ccc(3)", {"labels": "address"}, "Cube-connected cycles CCC(3) (section 1)"),
+    "crossed.svg": Figure("DC", "crossed_cube(3)", {"labels": "address"}, "Crossed cube CQ(3) (figure 1a)"),
+    "hcn.svg": Figure("DC", "hcn(2)", {"labels": "address"}, "HCN(2, 2) (figure 1b)"),
+    "reduced.svg": Figure("DC", "reduced_cube(2, 1)", {"labels": "address"}, "Reduced hypercube RH(2, 1) (figure 1c)"),
+    "ccc.svg": Figure("DC", "ccc(3)", {"labels": "address"}, "Cube-connected cycles CCC(3) (section 1)"),
 }
 """The papers' figures: file -> what is drawn."""
 
@@ -155,7 +153,7 @@ def papers(*, output: PathLike | None = None, asked: PapersOptions) -> Result:
     Parameters
     ----------
     output : path, optional
-        Folder for ``papers.md``, its pictures and long tables, and ``errata.md``.
+        Folder for ``index.md``, a page for each paper, their pictures and long tables, and ``errata.md``.
     asked
 
     Returns
@@ -223,8 +221,7 @@ def _chosen(papers: Sequence[str], claims: Sequence[str]) -> list[int]:
 
 def _write(folder: Path, rows: list[dict[str, Any]], command: str) -> list[str]:
     """Write the pages and their pictures; return the names of the files."""
-    from hdnhw.claims.catalogue import CLAIMS
-    from hdnhw.claims.page import errata_page, long_tables, papers_page
+    from hdnhw.claims.page import papers_pages
 
     papers = {row["paper"] for row in rows}
     chosen = {name: figure for name, figure in PICTURES.items() if figure.paper in papers}
@@ -233,8 +230,6 @@ def _write(folder: Path, rows: list[dict[str, Any]], command: str) -> list[str]:
         name: (figure.paper, figure.caption, f"hdnhw picture {figure.words} -o {shlex.quote(str(folder / name))}")
         for name, figure in chosen.items()
     }
-    texts |= {"papers.md": papers_page(rows, command=command, pictures=pictures), **long_tables(rows)}
-    if len(rows) == len(CLAIMS):
-        texts["errata.md"] = errata_page(rows, command=command)
+    texts |= papers_pages(rows, command=command, pictures=pictures)
     write_together(folder, texts)
     return sorted(texts)

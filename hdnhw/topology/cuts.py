@@ -268,7 +268,7 @@ def known_halves(network: Network) -> list[Half]:
     """Return the halves of a dual-net that cut no cross-edge of the highest level, else none.
 
     Half of the clusters of class 1 are inside, and so are the nodes of class 0 from which cross-edges lead to them. So
-    what is cut are the clusters of class 0, all along the best cut of their super-nodes (docs/errata.md, E5).
+    what is cut are the clusters of class 0, all along the best cut of their super-nodes (docs/papers/errata.md, E5).
     """
     if not isinstance(network, LeveledNetwork) or not network.levels:
         return []

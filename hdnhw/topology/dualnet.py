@@ -58,7 +58,7 @@ class DualNetwork(LeveledNetwork):
 
     @property
     def node_symmetric(self) -> bool:
-        """Whether the network is node-symmetric: symmetric factors and nested super-nodes (docs/errata.md, E2)."""
+        """Whether it is node-symmetric: symmetric factors and nested super-nodes (docs/papers/errata.md, E2)."""
         return all(factor.is_symmetric for factor in self.factors) and self.is_nested
 
     @property

@@ -333,7 +333,7 @@ def degree_bounds(network: Network) -> tuple[int, int]:
 
 
 def degree_paper(network: Network) -> int:
-    """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (docs/errata.md, E10)."""
+    """Return the degree as the HDN paper counts it: a cycle of two nodes has two edges (docs/papers/errata.md, E10)."""
     most = degree_bounds(network)[1]
     if not isinstance(network, DualNetwork):
         return most
@@ -378,7 +378,7 @@ def diameter_formula(network: Network) -> int | None:
 
 
 def diameter_corrected(network: Network) -> int | None:
-    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (docs/errata.md, E8), else None.
+    """Return the closed-form diameter with ``D_1 = D_0 + 1`` where ``SN^1 = B`` (docs/papers/errata.md, E8), else None.
 
     Over a base that is no product it is that of the RDN paper, of the base's diameter by a search (up to
     :data:`MOST_BASE` nodes).

@@ -8,11 +8,16 @@ from pathlib import Path
 from hdnhw.claims.catalogue import CLAIMS, NAMES, PAPERS
 from hdnhw.claims.claim import Verdict
 from hdnhw.claims.errata import ERRATA
+from tests.conftest import each
 
 WORDS = r"\babout\b|approx|\bclose\b|\bmuch\b|(?<!at )\bmost\b|several|Theta|\bO\((?!1\), read as)|Omega|asymptotically"
 """Words of degree, wherever they stand in a claim."""
 
-PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+PAGES = Path(__file__).parents[2] / "docs" / "papers"
+
+
+def page_of(paper):
+    return (PAGES / f"{paper.lower()}.md").read_text()
 
 
 def test_every_claim_is_named_once():
@@ -26,35 +31,37 @@ def test_all_errata_are_checked():
     assert list(ERRATA) == [f"E{number}" for number in range(1, len(ERRATA) + 1)]
 
 
-def test_the_page_of_errata_has_a_row_for_each_claim_that_is_one():
-    page = (PAGE.parent / "errata.md").read_text()
+def test_the_page_of_errata_names_each_claim_that_is_one():
+    page = (PAGES / "errata.md").read_text()
     for name, claim in zip(NAMES, CLAIMS, strict=True):
-        assert page.count(f"\n| {name} | ") == (claim.erratum is not None)
+        link = rf"(?:\[{name}\]\({claim.paper.lower()}\.md#{name.lower()}\)|\b{name}) \("
+        assert len(re.findall(link, page)) == (claim.erratum is not None)
 
 
-def test_the_page_has_a_row_for_each_claim():
-    rows = [line for line in PAGE.read_text().splitlines() if line.endswith("** |")]
-    plain = [row.replace("\\", "") for row in rows]
-    assert len(rows) == len(CLAIMS)
-    for row, name, claim in zip(plain, NAMES, CLAIMS, strict=True):
+@each("paper", PAPERS)
+def test_the_page_of_a_paper_has_a_row_for_each_claim(paper):
+    rows = [line.replace("\\", "") for line in page_of(paper).splitlines() if line.endswith("** |")]
+    own = [(name, claim) for name, claim in zip(NAMES, CLAIMS, strict=True) if claim.paper == paper]
+    assert len(rows) == len(own)
+    for row, (name, claim) in zip(rows, own, strict=True):
+        row = row.replace(f"[{name}](#{name.lower()})", name)
         assert row.startswith(f"| {name} | {claim.where} | {claim.claim} | {claim.published} | ")
         assert row.split("**")[-2] in set(Verdict)
 
 
 def test_every_word_of_degree_is_judged_by_the_one_table():
-    page, without = PAGE.read_text(), set()
+    pages, without = {paper: page_of(paper) for paper in PAPERS}, set()
     for name, claim in zip(NAMES, CLAIMS, strict=True):
         if re.search(WORDS, f"{claim.claim} {claim.published}"):
-            own = page.split(f"\n### {name}, ")[-1].split("\n### ")[0]
+            own = pages[claim.paper].split(f"\n### {name}\n")[-1].split("\n### ")[0]
             if "\n- Words of degree: " not in own:
                 without.add(name)
     assert without == set()
 
 
-def test_long_tables_stand_beside_the_page():
-    page = PAGE.read_text()
-    links = re.findall(r"- Table: \[(\d+) rows\]\((.+)\)", page)
-    assert {name for _, name in links} == {path.name for path in PAGE.parent.glob("papers-*.csv")}
+def test_long_tables_stand_beside_the_pages():
+    links = [link for paper in PAPERS for link in re.findall(r"- Table: \[(\d+) rows\]\((.+)\)", page_of(paper))]
+    assert {name for _, name in links} == {path.name for path in PAGES.glob("*.csv")}
     for count, name in links:
-        with (PAGE.parent / name).open(newline="") as file:
+        with (PAGES / name).open(newline="") as file:
             assert len(list(csv.DictReader(file))) == int(count)

@@ -223,7 +223,7 @@ def test_cost_ratios_are_those_of_the_paper(text, diameter, ratio):
     ],
 )
 def test_weighted_cost_ratios_are_those_of_the_paper(text, diameter, ratio):
-    """HDN paper, Table 3; with the simple degree they are less (docs/errata.md, E10)."""
+    """HDN paper, Table 3; with the simple degree they are less (docs/papers/errata.md, E10)."""
     sizes = paper_sizes(text, diameter)
     assert f"{metrics.weighted_cost_ratio(*sizes):.2f}" == ratio
     assert metrics.weighted_cost_ratio(*sizes, degree_weight=1) == sizes[1] / np.log2(sizes[0])

@@ -93,7 +93,7 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
     -------
     list of int
         Node numbers visited, `src` first and `dst` last; hops are its length less one. Where the super-nodes are not
-        nested it may be longer than a shortest path and may visit a node twice (docs/errata.md, E3).
+        nested it may be longer than a shortest path and may visit a node twice (docs/papers/errata.md, E3).
 
     Raises
     ------
@@ -112,8 +112,8 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
 
     - "Route v to v'" is taken as printed: computed from v, then walked backwards. Computing it from v' passes other
       nodes but has the same length on every pair of the networks tried.
-    - Re-indexing moves digits, not serial numbers (docs/errata.md, E7), so that SN^k names a super-node and N^k a
-      node in it.
+    - Re-indexing moves digits, not serial numbers (docs/papers/errata.md, E7), so that SN^k names a super-node and N^k
+      a node in it.
     - A walk that comes back to a node is kept.
 
     References

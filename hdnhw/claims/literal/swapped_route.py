@@ -33,7 +33,7 @@ def swapped_route(network: Network, src: int, dst: int) -> list[int]:
 
     References
     ----------
-    .. [1] HSN paper (hsn), section 2.3; its printed path has X_1 for X_l after the link (docs/errata.md, E16).
+    .. [1] HSN paper (hsn), section 2.3; its printed path has X_1 for X_l after the link (docs/papers/errata.md, E16).
     """
     if not isinstance(network, SwappedNetwork) or network.spec.top != network.nucleus.num_nodes:
         raise SpecError(f"section 2.3 is for HSNs whose top digit is any node of the nucleus, not for {network.spec}")

@@ -6,7 +6,7 @@ send what it does not hold sends nothing. ``getmessage`` is read as: has got som
 
 References
 ----------
-.. [1] RDN paper (rdn-collectives), section IV, Algorithms 1 and 2; docs/errata.md, E11.
+.. [1] RDN paper (rdn-collectives), section IV, Algorithms 1 and 2; docs/papers/errata.md, E11.
 """
 
 from collections.abc import Callable, Iterator, Mapping
