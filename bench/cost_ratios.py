@@ -230,7 +230,8 @@ def main() -> None:
         "random graphs of 128 and 2048 nodes": print_random(),
     }
     moore = [most_by_moore(cost)[0] for cost in range(2, MOST_COST)]
-    save_figure(draw_cost_ratios(points, rows, moore, others), options.plot)
+    title = "Cost ratio CR_w against nodes"
+    save_figure(draw_cost_ratios(points, rows, moore, others), options.plot, title=title)
 
 
 if __name__ == "__main__":

@@ -70,15 +70,19 @@ def stalled_sink(recorder: Recorder) -> tuple[list[Lane], int]:
     packets = [Packet(0, target, HEAD)] * 12
     traces = recorder.record(packets, cycles=cycles, stall=(6 * LENGTH, 12 * LENGTH))
     return [
-        *traces.stream("inject_0", "inject", positions=False),
-        *traces.channel("channel_0_dim0", "channel", positions=False),
-        *traces.channel(f"channel_{target}_eject", "to the terminal", positions=False),
-        *traces.stream(f"eject_{target}", "eject", positions=False),
+        *traces.stream("inject_0", "inject"),
+        *traces.channel("channel_0_dim0", "channel"),
+        *traces.channel(f"channel_{target}_eject", "to the terminal"),
+        *traces.stream(f"eject_{target}", "eject"),
     ], cycles
 
 
-SCENES = {"one-packet": (one_packet, 18), "two-for-one": (two_for_one, 16), "stalled-sink": (stalled_sink, 6)}
-"""Name -> (what is recorded, pixels a cycle)."""
+SCENES = {
+    "one-packet": (one_packet, "A packet is injected, passes two channels and is ejected"),
+    "two-for-one": (two_for_one, "Two packets for one channel: the second leaves a slot after the first"),
+    "stalled-sink": (stalled_sink, "A stream of packets stops when its sink does"),
+}
+"""Name -> (what is recorded, what the diagram shows)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -87,10 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("docs"), metavar="DIR")
     folder = parser.parse_args(arguments).output
     recorder = Recorder(SPEC)
-    for name, (scene, cell) in SCENES.items():
+    for name, (scene, title) in SCENES.items():
         lanes, cycles = scene(recorder)
         path = folder / f"cycles-{name}.svg"
-        path.write_text(waveform_svg(lanes, cycles=cycles, slot=LENGTH, cell=cell))
+        path.write_text(waveform_svg(lanes, title=title, cycles=cycles, slot=LENGTH, first=HEAD - HEAD % LENGTH))
         print(path)
 
 

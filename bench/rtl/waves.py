@@ -69,28 +69,25 @@ class Traces:
         """Return a lane of the phase, which counts from 0 after reset."""
         return Bus("phase", [str(cycle % self.flits.packet_length) for cycle in range(self.cycles)])
 
-    def flit_lane(self, name: str, data: str, valid: str, ready: str | None = None, *, positions: bool = True) -> Bus:
-        """Return a lane of flits where `valid`, and of a stream where `ready` too: A0 is the head of the first packet.
-
-        Without `positions`, only packets are named.
-        """
+    def flit_lane(self, name: str, data: str, valid: str, ready: str | None = None) -> Bus:
+        """Return a lane of packets where `valid`, and of a stream where `ready` too: A is the first packet."""
         texts, colors = [], []
         for cycle in range(self.cycles):
             passes = self.wires[valid][cycle] and (ready is None or self.wires[ready][cycle])
-            packet, position = self.packet_at(data, cycle) if passes else (-1, 0)
-            texts.append("" if packet < 0 else ascii_uppercase[packet] + str(position) * positions)
+            packet, _ = self.packet_at(data, cycle) if passes else (-1, 0)
+            texts.append("" if packet < 0 else ascii_uppercase[packet])
             colors.append(packet)
         return Bus(name, texts, colors)
 
-    def stream(self, prefix: str, name: str, *, positions: bool = True) -> list[Lane]:
+    def stream(self, prefix: str, name: str) -> list[Lane]:
         """Return the lanes of the stream ``{prefix}_*``; flits are drawn in the cycles in which they are taken."""
         valid, ready = f"{prefix}_valid", f"{prefix}_ready"
-        flits = self.flit_lane(f"{name} flit", f"{prefix}_payload", valid, ready, positions=positions)
+        flits = self.flit_lane(f"{name} flit", f"{prefix}_payload", valid, ready)
         return [self.bit(f"{name} valid", valid), self.bit(f"{name} ready", ready), flits]
 
-    def channel(self, prefix: str, name: str, *, positions: bool = True) -> list[Lane]:
+    def channel(self, prefix: str, name: str) -> list[Lane]:
         """Return the lanes of the channel ``{prefix}_*``."""
-        flits = self.flit_lane(f"{name} flit", f"{prefix}_data", f"{prefix}_valid", positions=positions)
+        flits = self.flit_lane(f"{name} flit", f"{prefix}_data", f"{prefix}_valid")
         return [flits, self.bit(f"{name} credit", f"{prefix}_credit")]
 
     def head_cycles(self, data: str, valid: str, ready: str | None = None) -> list[int]:

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hdnhw.figures.figure import SERIES
 from hdnhw.figures.page import Sheet, table_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOOKS = {"short": ("C0", "o"), "long": ("C1", "s"), "ring": ("C2", "^"), "doubling": ("C3", "D")}
-"""Colour and marker of each algorithm."""
+LOOKS = {"short": ("o", "-"), "long": ("s", "--"), "ring": ("^", "-."), "doubling": ("D", ":")}
+"""Marker and line of each algorithm."""
 
 
 def bandwidth_sheet(result: dict[str, Any], machine: Mapping[str, Any]) -> Sheet:
@@ -40,13 +41,14 @@ def draw_bandwidth(result: dict[str, Any]) -> "Figure":
     rows = result["sizes"]
     figure = Figure(figsize=(7, 5), layout="constrained")
     axes = figure.add_subplot()
-    axes.loglog(*_rate(rows, "bound"), "k--", linewidth=1, label="bound")
-    for name, (color, marker) in LOOKS.items():
+    axes.loglog(*_rate(rows, "bound"), "k-", linewidth=0.7, label="bound")
+    for color, (name, (marker, line)) in zip(SERIES, LOOKS.items(), strict=False):
         if name not in rows[0]:
             continue
-        axes.loglog(*_rate(rows, name), color, linewidth=1.2, label=f"{name}, {result['startups'][name]} start-ups")
+        label = f"{name}, {result['startups'][name]} start-ups"
+        axes.loglog(*_rate(rows, name), color=color, linestyle=line, linewidth=1.2, label=label)
         if f"{name}_cycles" in rows[0]:
-            axes.loglog(*_rate(rows, f"{name}_cycles"), color, marker=marker, markersize=5, linestyle="none")
+            axes.loglog(*_rate(rows, f"{name}_cycles"), color=color, marker=marker, markersize=5, linestyle="none")
     _finish(axes, result)
     return figure
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hdnhw.figures.curves import MARKERS
+from hdnhw.figures.figure import SERIES
 from hdnhw.figures.page import Sheet, table_of
 from hdnhw.networks.design import Design
 
@@ -117,7 +119,7 @@ def draw_front(found: Sequence[Design], front: Sequence[Design], *, nodes: int) 
 
     chosen = {one.spec for one in front}
     named = [one for one in found if one.spec in chosen][:NAMED]
-    figure = Figure(figsize=(10, 5.5), layout="constrained")
+    figure = Figure(figsize=(7.1, 6.5), layout="constrained")
     axes = figure.add_subplot()
     colors = _draw_degrees(axes, found, front)
     axes.set_ylim(0, 1.5 * max(_points(front)[1], default=1))
@@ -133,18 +135,19 @@ def draw_front(found: Sequence[Design], front: Sequence[Design], *, nodes: int) 
     axes.set_xlabel("nodes")
     axes.set_ylabel("average distance, hops")
     axes.grid(linewidth=0.3)
-    figure.legend(loc="outside right upper", fontsize=7)
+    figure.legend(loc="outside lower center", fontsize=7, ncols=2)
     return figure
 
 
 def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> dict[int, str]:
     """Draw a dot for each candidate, and join those on the front; return the colour of each number of ports."""
-    colors = {degree: f"C{place % 10}" for place, degree in enumerate(sorted({one.degree for one in found}))}
+    colors = {degree: SERIES[place % len(SERIES)] for place, degree in enumerate(sorted({one.degree for one in found}))}
     for degree, color in colors.items():
         own = [one for one in found if one.degree == degree]
         axes.plot(*_points(own), ".", color=color, markersize=2, alpha=0.4, zorder=1, rasterized=True)
         best = sorted((one for one in front if one.degree == degree), key=lambda one: one.nodes)
-        axes.plot(*_points(best), "o-", color=color, markersize=4, linewidth=1, label=f"best of {degree} ports")
+        line = f"{MARKERS[degree % len(MARKERS)]}-"
+        axes.plot(*_points(best), line, color=color, markersize=4, linewidth=1, label=f"best of {degree} ports")
     return colors
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import log2
 from typing import TYPE_CHECKING
 
+from hdnhw.figures.figure import SERIES
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -32,24 +34,28 @@ def draw_cost_ratios(
     from matplotlib.figure import Figure
 
     most = max(nodes for nodes, _ in points)
-    figure = Figure(figsize=(10, 6), layout="constrained")
+    figure = Figure(figsize=(7.1, 9), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot(*zip(*points, strict=True), ".", color="C0", markersize=2, alpha=0.4, zorder=1, rasterized=True)
+    axes.plot(*zip(*points, strict=True), ".", color=SERIES[0], markersize=2, alpha=0.4, zorder=1, rasterized=True)
     sizes, ratios, specs = zip(*sorted(best), strict=True)
-    axes.plot(sizes, ratios, "o", color="C0", markersize=4, label="dual-nets and products: the largest of each d + D")
+    axes.plot(
+        sizes, ratios, "o", color=SERIES[0], markersize=4, label="dual-nets and products: the largest of each d + D"
+    )
     for number, (nodes, ratio, spec) in enumerate(zip(sizes, ratios, specs, strict=True), start=1):
         axes.annotate(str(number), (nodes, ratio), (0, 5), textcoords="offset points", ha="center", fontsize=7)
         axes.plot([], [], " ", label=f"{number}  {spec}: {nodes}, {ratio:.3f}")
-    axes.plot(*zip(*_bound(moore, most), strict=True), "-", color="C3", linewidth=1, label="least by the Moore bound")
-    for (label, those), marker, color in zip(others.items(), "^sx", ("C2", "C4", "C5"), strict=False):
+    axes.plot(
+        *zip(*_bound(moore, most), strict=True), "-", color=SERIES[1], linewidth=1, label="least by the Moore bound"
+    )
+    for (label, those), marker, color in zip(others.items(), "^sx", (SERIES[2], SERIES[3], SERIES[6]), strict=False):
         axes.plot(*zip(*those, strict=True), marker, color=color, markersize=4, label=label)
-    axes.axhline(1, color="C1", linewidth=1, label="hypercubes")
+    axes.axhline(1, color=SERIES[5], linewidth=1, label="hypercubes")
     axes.set_xscale("log", base=2)
     axes.set_ylim(0.3, 1.3)
     axes.set_xlabel("nodes")
     axes.set_ylabel("CR_w")
     axes.grid(linewidth=0.3)
-    figure.legend(loc="outside right upper", fontsize=7)
+    figure.legend(loc="outside lower center", fontsize=7)
     return figure
 
 

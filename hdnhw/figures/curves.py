@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
+from hdnhw.figures.figure import SERIES
 from hdnhw.figures.look import Look
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, named
@@ -17,8 +18,8 @@ Row = dict[str, Any]
 KINDS = ("latency", "accepted")
 """What is drawn against the offered rate."""
 
-MARKERS = "osD^vPX"
-"""By turns, as the ten colours are and, every ten curves, the dashes: no two of 280 curves look the same."""
+MARKERS = "osD^vPX*"
+"""By turns, as the colours are, and dashes when all of both were used: no two of 224 curves look the same."""
 
 DASHES = ("-", "--", ":", "-.")
 
@@ -80,8 +81,13 @@ def _plot_curves(axes: "Axes", curves: Sequence[Row], kind: str) -> None:
     axes.grid(linewidth=0.3)
     draw = _draw_latency if kind == "latency" else _draw_accepted
     for number, (curve, name) in enumerate(zip(curves, names_of(curves), strict=True)):
-        look = {"color": f"C{number % 10}", "marker": MARKERS[number % len(MARKERS)], "markersize": 4}
-        draw(axes, curve, look | {"linestyle": DASHES[number // 10 % len(DASHES)]}, _label(curve, name))
+        look = {"color": SERIES[number % len(SERIES)], "marker": MARKERS[number % len(MARKERS)], "markersize": 4}
+        draw(
+            axes,
+            curve,
+            look | {"linestyle": DASHES[number // (len(SERIES) * len(MARKERS)) % len(DASHES)]},
+            _label(curve, name),
+        )
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     if kind == "latency" and (top := _top(curves)) is not None:

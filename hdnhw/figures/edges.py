@@ -9,7 +9,7 @@ from hdnhw.topology.places import RADIUS
 COARSE = (0.02, 0.04, 0.06, 0.09, 0.12, 0.16, 0.2, 0.25, 0.3)
 FINE = (0.01, 0.03, 0.05, 0.075, 0.105, 0.14, 0.18, 0.225)
 BENDS = (0.0, *(sign * share for share in (*COARSE, *FINE) for sign in (1, -1)))
-"""How far an edge may be bent, as a share of its length: the first that meets no node, or else that meets fewest."""
+"""How far an edge may be bent inwards, as a share of its length: the first that meets no node, or else fewest."""
 
 TRIES = 4096
 """Bends that are tried, times the nodes of the network; seven at least."""
@@ -36,19 +36,24 @@ def edges_of(network: Network, places: Points) -> list[Edge]:
 
 
 def _bend(places: Points, one: int, other: int) -> float:
-    """Return how far an edge is bent, as a share of its length, so that it meets as few nodes as can be."""
+    """Return how far an edge is bent, as a share of its length, so that it meets as few nodes as can be.
+
+    Of two bends as large, the one towards the middle of the network comes first.
+    """
     start, end = places[one], places[other]
     reach = max(BENDS) * float(np.hypot(*(end - start))) + CLEAR
     near = ((places > np.minimum(start, end) - reach) & (places < np.maximum(start, end) + reach)).all(axis=1)
     near[[one, other]] = False
     thirds = places[near]
     met = []
-    for bend in BENDS[: max(7, TRIES // len(places))]:
+    inwards = 1 if (places.mean(axis=0) - start) @ (control(start, end, 1) - (start + end) / 2) >= 0 else -1
+    bends = [inwards * bend for bend in BENDS[: max(7, TRIES // len(places))]]
+    for bend in bends:
         points = curve(start, end, bend)
         met.append(int((_distances(thirds, points) < CLEAR).sum()))
         if met[-1] == 0:
             break
-    return BENDS[met.index(min(met))]
+    return bends[met.index(min(met))]
 
 
 def control(start: Points, end: Points, bend: float) -> Points:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hdnhw.figures.figure import SERIES
 from hdnhw.figures.page import Sheet, table_of
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ def draw_fault_rates(rows: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
     axes.plot(rates, [row["connected"] for row in rows], "k--", linewidth=1, label="connected, of all healthy pairs")
     for most in range(len(rows[0]["reached"])):
         shares = [row["reached"][most] for row in rows]
-        look = f"C{most}{MARKERS[most % len(MARKERS)]}-"
+        look, color = f"{MARKERS[most % len(MARKERS)]}-", SERIES[most % len(SERIES)]
         name = "no waypoint" if most == 0 else f"up to {most} waypoint{'s' * (most > 1)}"
-        axes.plot(rates, shares, look, markersize=4, linewidth=1.2, label=f"joined by {name}, of the connected")
+        axes.plot(
+            rates, shares, look, color=color, markersize=4, linewidth=1.2, label=f"joined by {name}, of the connected"
+        )
     axes.set_xlabel("dead nodes, %")
     axes.set_ylabel("share of pairs")
     axes.set_xlim(left=0)

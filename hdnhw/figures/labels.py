@@ -6,14 +6,19 @@ from itertools import pairwise
 from math import sqrt
 
 from hdnhw.topology.graph import Network
-from hdnhw.topology.places import RADIUS
 
 LABELS = ("number", "address")
 
-FONT, LINE = 8, 9
+FONT, LINE = 10, 11
 """Size of the letters in a node, and distance of its lines, pixels."""
 
-WIDE, NARROW = 0.64, 0.34
+LEAST = 10
+"""Least radius of a node, pixels."""
+
+FAMILY = "Arial, 'Liberation Sans', Helvetica, sans-serif"
+"""Fonts of one width."""
+
+WIDE, NARROW = 0.57, 0.3
 """Widths of a digit or letter, and of a dot, slash or blank, as shares of the size of the letters; at most."""
 
 HALF, PAD = 0.375 * FONT, 0.8
@@ -73,8 +78,8 @@ def in_lines(label: str, count: int) -> Lines:
 def radii(texts: Sequence[Lines]) -> tuple[float, float]:
     """Return the half axes of the ellipse, one for all nodes, that each text has room in; a circle if it can be."""
     most = max(map(len, texts))
-    down = RADIUS if most == 1 else most * LINE / 2 + 4.5
-    across = float(RADIUS)
+    down = LEAST if most == 1 else most * LINE / 2 + 4.5
+    across = float(LEAST)
     for lines in texts:
         for place, line in enumerate(lines):
             edge = abs(place - (len(lines) - 1) / 2) * LINE + HALF

@@ -12,7 +12,7 @@ SWATCH, GAP = 30, 14
 SIZE, ROW = 11, 20
 """Size of the letters, and distance of the rows."""
 
-PAGE = 900
+PAGE = 688
 """Pixels of a page: what is wider will be shown smaller, and gets larger letters."""
 
 DARK = "#2b2b2b"
@@ -34,6 +34,13 @@ class Entry:
     kind: str
     text: str
     color: str = ""
+    dash: str = ""
+
+    @property
+    def swatch(self) -> str:
+        """What stands before the text."""
+        dash = f' stroke-dasharray="{self.dash}"' if self.dash else ""
+        return SWATCHES[self.kind].format(color=self.color, dark=DARK, dash=dash)
 
 
 def crossed(x: float, y: float, across: float, down: float) -> str:
@@ -44,10 +51,8 @@ def crossed(x: float, y: float, across: float, down: float) -> str:
 
 
 SWATCHES = {
-    "edge": '<path d="M2 0h22" stroke="{color}" stroke-width="1.4"/>',
-    "arrow": '<path d="M2 0h20" stroke="{color}" stroke-width="2.4"/><path d="M26 0l-8-4v8z" fill="{color}"/>',
-    "broken": '<path d="M2 0h16" stroke="{color}" stroke-width="2.4" stroke-dasharray="4 2"/>'
-    '<path d="M26 0l-8-4v8z" fill="{color}"/>',
+    "edge": '<path d="M2 0h22" stroke="{color}" stroke-width="1.4"{dash}/>',
+    "arrow": '<path d="M2 0h18" stroke="{color}" stroke-width="2.4"{dash}/><path d="M26 0l-8-4v8z" fill="{color}"/>',
     "node": '<circle cx="14" cy="0" r="6" fill="{color}"/>',
     "outline": '<circle cx="14" cy="0" r="5.5" fill="white" stroke="{color}" stroke-width="1.5"/>',
     "end": '<circle cx="14" cy="0" r="4.5" fill="{dark}"/><circle cx="14" cy="0" r="6.5" fill="none" stroke="{dark}"/>',
@@ -69,7 +74,7 @@ def legend_svg(entries: Sequence[Entry], left: float, top: float, width: float) 
         if x and (x + own) * scale > width:
             x, y = 0.0, y + ROW
         parts.append(
-            f'<g transform="translate({x:.1f} {y:.1f})">{SWATCHES[entry.kind].format(color=entry.color, dark=DARK)}'
+            f'<g transform="translate({x:.1f} {y:.1f})">{entry.swatch}'
             f'<text x="{lead}" y="4" fill="#222">{escape(entry.text)}</text></g>'
         )
         x += own

@@ -42,7 +42,7 @@ def draw_machines(rows: Sequence[dict[str, Any]], *, network: str, hops: int) ->
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 5), layout="constrained")
+    figure = Figure(figsize=(7.1, 4 + 0.17 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
     area = LARGEST / max(row["sites"] for row in rows)
     for number, row in enumerate(rows, start=1):
@@ -52,9 +52,9 @@ def draw_machines(rows: Sequence[dict[str, Any]], *, network: str, hops: int) ->
     axes.set_xlabel(f"ns over {hops} hops at zero load")
     axes.set_ylabel("Gbit/s a node at saturation")
     what = "area of a mark: sites of a router; filled: on the Pareto front; blue: buffers in block RAM"
-    axes.set_title(f"{network}; {what}", fontsize=9)
+    axes.set_title(f"{network}\n{what}", fontsize=9)
     axes.grid(linewidth=0.3)
-    figure.legend(loc="outside right upper", fontsize=7, handlelength=0)
+    figure.legend(loc="outside lower center", fontsize=7, handlelength=0, ncols=2)
     return figure
 
 

@@ -1,13 +1,13 @@
 """What is drawn on the picture of a network: routes, disjoint paths, what is dead, and the steps of a schedule."""
 
 from collections.abc import Collection, Mapping, Sequence
-from colorsys import hls_to_rgb
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hdnhw.figures.figure import SERIES
 from hdnhw.figures.legend import DARK
 
 if TYPE_CHECKING:
@@ -17,22 +17,17 @@ if TYPE_CHECKING:
     from hdnhw.topology.graph import Network
     from hdnhw.topology.levels import LeveledNetwork
 
-PATH_COLORS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#c04a8c",
-    "#7a4fb5",
-    "#8c6414",
-    "#2f9ed8",
-    "#b38600",
-    "#5f6b73",
-    "#0b6b3a",
-)
-"""Of the first paths; those of further ones are computed."""
+PATH_COLORS = SERIES[:-1]
+"""Of paths, in turn; the last one is for their ends."""
 
-RAMP = ("#5b2a86", "#2b59c3", "#1587a0", "#2e9e4f", "#b39200", "#dd7400", "#c02f1d")
-"""Colours of steps, the first to the last: evenly spread, and mixed in between."""
+DASHES = ("", "8 3", "2 2")
+"""Of paths in turn, all colours with the first, then with the next; of steps the first two in turn."""
+
+BROKEN = "1 4"
+"""Dashes of a path on which something is dead."""
+
+RAMP = ("#0d0887", "#6001a6", "#a01a9c", "#cf4c74", "#f0804e", "#e3a41c")
+"""Colours of steps from the first to the last, dark to light, mixed in between (after plasma of Matplotlib)."""
 
 SHARED, HELD = DARK, "#7d868b"
 """Colours of nodes: on several paths, as their ends are; and of those that had a message before the steps drawn."""
@@ -53,15 +48,15 @@ class Trace:
         From node to node.
     text : str
         For the legend.
-    is_broken : bool
-        Whether something on it is dead: then it is dashed.
+    dash : str
+        Lengths of dashes and gaps, pixels; nothing for a solid line.
     """
 
     name: str
     color: str
     hops: Hops
     text: str
-    is_broken: bool = False
+    dash: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,10 +130,10 @@ def path_marks(
     fills: dict[int, str] = {}
     rings: dict[int, str] = {}
     for number, (name, nodes) in enumerate(paths.items()):
-        broken, color = is_broken(nodes, dead), _path_color(number)
+        broken, (color, dash) = is_broken(nodes, dead), _path_look(number)
         length = f"{len(nodes) - 1} hop{'s' * (len(nodes) != 2)}"
         text = f"{name}: {length}{', broken' * broken}"
-        traces.append(Trace(f"path{number}", color, tuple(pairwise(nodes)), text, is_broken=broken))
+        traces.append(Trace(f"path{number}", color, tuple(pairwise(nodes)), text, BROKEN if broken else dash))
         fills |= {node: color if fills.get(node, color) == color else SHARED for node in nodes}
         rings |= dict.fromkeys((nodes[0], nodes[-1]), "end")
     shared = {node for node, color in fills.items() if color == SHARED and node not in rings}
@@ -154,10 +149,9 @@ def path_marks(
     )
 
 
-def _path_color(number: int) -> str:
-    if number < len(PATH_COLORS):
-        return PATH_COLORS[number]
-    return _color([255 * part for part in hls_to_rgb(number * 0.618 % 1, 0.36 + 0.06 * (number % 3), 0.6)])
+def _path_look(number: int) -> tuple[str, str]:
+    """Return colour and dashes of a path."""
+    return PATH_COLORS[number % len(PATH_COLORS)], DASHES[number // len(PATH_COLORS) % len(DASHES)]
 
 
 def cluster_marks(network: "LeveledNetwork", node: int) -> Marks:
@@ -189,9 +183,10 @@ def embedding_marks(nodes: Sequence[int], routes: Collection[Sequence[int]]) -> 
         chosen = [route for route in routes if len(route) - 1 == hops]
         over = tuple(sorted({ends for route in chosen for ends in pairwise(route)}))
         text = f"{len(chosen)} edge{'s' * (len(chosen) != 1)} of the guest: {hops} hop{'s' * (hops != 1)} each"
-        traces.append(Trace(f"hops{hops}", _path_color(number), over, text))
+        color, dash = _path_look(number)
+        traces.append(Trace(f"hops{hops}", color, over, text, dash))
     notes = {node: str(number) for number, node in enumerate(nodes)}
-    return Marks(traces=tuple(traces), notes=notes, note_text="in a node, below: that of the guest")
+    return Marks(traces=tuple(traces), notes=notes, note_text="that of the guest")
 
 
 def step_marks(schedule: "Schedule", counted: "Execution", drawn: range, whose: int | None) -> Marks:
@@ -213,7 +208,7 @@ def step_marks(schedule: "Schedule", counted: "Execution", drawn: range, whose: 
     gives = schedule.combines or schedule.to_root
     step_of = {} if whose is None else (_last_given if gives else _first_brought)(sent, whose)
     traces = tuple(
-        Trace(f"step{step}", colors[step], sent[step], f"step {step}: {schedule.steps[step].stage}")
+        Trace(f"step{step}", colors[step], sent[step], f"step {step}: {schedule.steps[step].stage}", DASHES[step % 2])
         for step in drawn
         if sent[step]
     )
@@ -227,7 +222,7 @@ def step_marks(schedule: "Schedule", counted: "Execution", drawn: range, whose: 
         rings={} if whose is None else {whose: "end"},
         ring_texts={} if whose is None else {"end": "destination" if gives else "source"},
         notes={node: str(step) for node, step in step_of.items() if step in drawn} if is_whole else {},
-        note_text=f"in a node, below: {below}" if is_whole else "",
+        note_text=below if is_whole else "",
     )
 
 
@@ -276,6 +271,12 @@ def lighter(color: str, share: float) -> str:
 def _parts(color: str) -> list[int]:
     """Return red, green and blue, 0 to 255."""
     return [int(color[place : place + 2], 16) for place in (1, 3, 5)]
+
+
+def is_dark(color: str) -> bool:
+    """Whether white text is easier to read on a colour than black (relative luminance of WCAG 2, without gamma)."""
+    red, green, blue = _parts(color)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 140
 
 
 def _color(parts: Sequence[float]) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from hdnhw.figures.figure import SERIES
 from hdnhw.figures.page import Sheet, table_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ PANELS = {
     "mean_hops": "mean length of the paths left, hops (figure 14)",
     "mean_clusters": "mean clusters on the paths left",
 }
-COLORS = {"A": "C0", "B": "C1", "C": "C2"}
+COLORS = dict(zip("ABC", SERIES, strict=False))
 LINES = ("-", "--", ":")
 MARKERS = "oxs^vD+*."
 """By turns, for the most waypoints."""
@@ -49,7 +50,7 @@ def draw_path_faults(left: Sequence[dict[str, Any]], joined: Sequence[dict[str, 
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 8.5), layout="constrained")
+    figure = Figure(figsize=(7.1, 7.5), layout="constrained")
     kinds = list(dict.fromkeys(row["paths"] for row in left))
     for axes, (name, label) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
         for (kind, case), rows in groupby(left, key=lambda row: (row["paths"], row["case"])):
@@ -59,11 +60,11 @@ def draw_path_faults(left: Sequence[dict[str, Any]], joined: Sequence[dict[str, 
             _draw_waypoints(axes, joined)
             handles = axes.get_legend_handles_labels()
         axes.set_xlabel("failed nodes, %")
-        axes.set_title(label, fontsize=9)
+        axes.set_title(label, fontsize=8)
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
         axes.grid(linewidth=0.3)
-    figure.legend(*handles, loc="outside upper center", ncols=3, fontsize=8)
+    figure.legend(*handles, loc="outside upper center", ncols=2, fontsize=7.5)
     return figure
 
 

@@ -2,33 +2,41 @@
 
 import re
 from collections.abc import Iterator
+from html import escape
 
 import numpy as np
 
 from hdnhw.figures.edges import Edge, Points, control, curve, edges_of
-from hdnhw.figures.labels import FONT, LINE, Lines, in_lines, label_of, most_lines, radii
-from hdnhw.figures.legend import DARK, Entry, crossed, legend_svg
-from hdnhw.figures.marks import Marks, Trace, lighter
+from hdnhw.figures.frames import Frame, apart, frames_of
+from hdnhw.figures.labels import FAMILY, FONT, LINE, Lines, in_lines, label_of, most_lines, radii
+from hdnhw.figures.legend import DARK, PAGE, Entry, crossed, legend_svg
+from hdnhw.figures.marks import DASHES, Marks, Trace, is_dark, lighter
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import LeveledNetwork
 from hdnhw.topology.places import RADIUS, layout
 from hdnhw.topology.swapped import SwappedNetwork
 
-MARGIN = 24
+MARGIN = 12
 
-CLASS_COLORS = ("#1f6f8b", "#b5533c", "#5d7f35", "#80558c")
+CLASS_COLORS = ("#0b3c5d", "#d55e00", "#56a5d8", "#f0c040")
 """Of nodes, by their classes."""
 
-INNER, COMPLEMENT = "#333333", "#b07aa1"
-OUTER = ("#9aa5ab", "#c9a25f", "#86a873", "#6f9bd1", "#d98880", "#5fb0a8", "#a3a04a", "#b08968", "#8888cc")
-"""Edges in a cluster; those to the complement; colours of those between clusters, level by level."""
+INNER, COMPLEMENT = "#333333", "#009e73"
+OUTER = ("#9aa5ab", "#c98a00", "#4a7fb5")
+"""Edges in a cluster; those to the complement; colours of those between clusters, level by level and in turn."""
 
 FAINT = 0.45
 """How much is left of the colour of edges below what is marked."""
 
-LEAST, WIDEST, ROOM = 440, 1100, 1.3
+LEAST, WIDEST, ROOM = 440, 640, 1.3
 """Least pixels across a picture with a legend; those to which a wider one is squeezed, if the middles of two nodes
 can stay so many diameters apart."""
+
+SHOWN = 9.1
+"""Least size of the letters in nodes where a picture is shown as wide as a page, pixels."""
+
+PAD, FRAME, EDGE_OF_FRAME = 4, "#eef2f5", "#c3ccd3"
+"""Pixels between a node and the frame around its cluster, or two frames; colours of a frame."""
 
 ARROW, WING, SPREAD = 9.0, 3.6, 0.09
 """Length of an arrowhead and half its width, pixels; bend between two arrows on one edge, as a share of its length."""
@@ -58,10 +66,15 @@ class _Picture:
     def __init__(self, network: Network, labels: str, marks: Marks) -> None:
         self.network, self.marks = network, marks
         block, least = layout(network), 2 * RADIUS * ROOM
-        self.texts = _texts(network, labels, marks, is_wide=block.width > WIDEST / 2)
-        self.radii = radii(self.texts)
-        self.stretch = np.array(self.radii) / RADIUS
-        squeeze = max(1.0, min(block.width * self.stretch[0] / WIDEST, _nearest(block.places) / least))
+        most = _nearest(block.places) / least
+        for self.notes_alone in (False, True):
+            self.texts = _texts(network, labels, marks, is_wide=block.width > WIDEST / 2, alone=self.notes_alone)
+            self.radii = radii(self.texts)
+            self.stretch = np.array(self.radii) / RADIUS
+            wanted = block.width * self.stretch[0] / WIDEST
+            if wanted <= most or not marks.notes:
+                break
+        squeeze = max(1.0, min(wanted, most))
         self.places = block.places / squeeze + MARGIN
         self.size = np.array([block.width, block.height]) / squeeze + 2 * MARGIN
         self.edges = sorted(edges_of(network, self.places), key=lambda edge: edge_color(edge[2]) == INNER)
@@ -80,11 +93,14 @@ class _Picture:
             legend, height = legend_svg(entries, left + MARGIN / 2, bottom, right - left - MARGIN)
         box = f"{left:.0f} {top:.0f} {right - left:.0f} {bottom + height - top:.0f}"
         x, y, width, total = box.split()
+        font = max(FONT, SHOWN * float(width) / PAGE)
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{width}" height="{total}" '
-            f'font-family="sans-serif" font-size="{FONT}" text-anchor="middle">'
+            f'font-family="{FAMILY}" font-size="{font:.4g}" text-anchor="middle">'
         )
+        yield f"<title>{escape(str(self.network.spec))}</title>"
         yield f'<rect x="{x}" y="{y}" width="{width}" height="{total}" fill="white"/>'
+        yield from self._frames()
         yield from (self._edge(edge) for edge in self.edges)
         yield from (text for _, text in arrows)
         yield from map(self._dead_channel, sorted(self.marks.dead_channels))
@@ -92,6 +108,20 @@ class _Picture:
             yield from self._node(node)
         yield from filter(None, [legend])
         yield "</svg>\n"
+
+    def _frames(self) -> Iterator[str]:
+        """Yield frames around clusters, the outer ones first, where there is room."""
+        addresses = [self.network.format_node(node) for node in range(self.network.num_nodes)]
+        drawn: list[Frame] = []
+        pad = RADIUS + PAD
+        for depth in range(len(addresses[0].split("/")) - 1, 0, -1):
+            frames = frames_of(addresses, self.places, depth, pad)
+            if len(frames) > 1 and apart(frames):
+                drawn, pad = [*frames, *drawn], pad + PAD
+        for frame in drawn:
+            left, top, right, bottom = frame.box * np.tile(self.stretch, 2)
+            box = f'x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}"'
+            yield f'<rect class="cluster" {box} rx="6" fill="{FRAME}" fill-opacity="0.5" stroke="{EDGE_OF_FRAME}"/>'
 
     def _frame(self, drawn: Points) -> tuple[Points, Points]:
         """Return the corners of what is drawn, without the legend."""
@@ -116,6 +146,7 @@ class _Picture:
     def _edge(self, edge: Edge) -> str:
         one, other, port, bend = edge
         style = f' stroke="{self._color(port)}"' + ' stroke-width="0.8"' * (edge_color(port) != INNER)
+        style += _dashed(edge_dash(port))
         return self._shape(one, other, bend, style)
 
     def _color(self, port: str) -> str:
@@ -130,7 +161,7 @@ class _Picture:
         """
         used: dict[frozenset[int], list[str]] = {}
         for trace in self.marks.traces:
-            dash = ' stroke-dasharray="6 4"' * trace.is_broken
+            dash = _dashed(trace.dash)
             texts, points = [f'<g class="{trace.name}" stroke="{trace.color}" stroke-width="2.4"{dash}>'], []
             for one, other in trace.hops:
                 names = used.setdefault(frozenset((one, other)), [])
@@ -157,23 +188,25 @@ class _Picture:
         return f'<path d="M{path}z" fill="{trace.color}" stroke="none"/>'
 
     def _dead_channel(self, channel: tuple[int, int]) -> str:
-        """Return the cross on a dead channel, near the node that it leaves."""
+        """Return the edge of a dead channel, and a cross on it near the node that it leaves."""
         low, _, _, bend = self.edge_of[frozenset(channel)]
         one, other = channel
         points = curve(self.places[one], self.places[other], bend if one == low else -bend, 200)
         x, y = points[np.hypot(*(points - self.places[one]).T) > 2 * RADIUS][0] * self.stretch
-        return crossed(x, y, 4, 4)
+        edge = self._shape(low, one + other - low, bend, ' stroke="#888" stroke-width="1.4"')
+        return f"{edge}\n{crossed(x, y, 4, 4)}"
 
     def _node(self, node: int) -> Iterator[str]:
         """Yield a node, what is around it, and what it bears."""
         (x, y), (across, down), marks = self._place(node), self.radii, self.marks
-        color, line, text = _class_color(self.network, node), "", "white"
+        color, line = _class_color(self.network, node), ""
         if node in marks.dead_nodes:
-            color, text = "#e4e4e4", "#111"
+            color = "#e4e4e4"
         elif node in marks.fills:
             color = marks.fills[node]
         elif not marks.is_empty:
-            color, line, text = "white", f' stroke="{color}" stroke-width="1.2"', "#333"
+            color, line = "#ffffff", f' stroke="{color}" stroke-width="1.8"'
+        text = "white" if is_dark(color) else "#111"
         yield _oval(x, y, across, down, f'fill="{color}"{line}')
         if node in marks.rings:
             dash = ' stroke-width="1.4" stroke-dasharray="4 2.5"' * (marks.rings[node] == "waypoint")
@@ -185,6 +218,8 @@ class _Picture:
             height = y + (place - (len(lines) - 1) / 2) * LINE + 3
             is_bold = node in marks.dead_nodes or (node in marks.notes and place == len(lines) - 1)
             weight = ' font-weight="bold"' * is_bold
+            if node in marks.dead_nodes:
+                weight += ' paint-order="stroke" stroke="white" stroke-width="3"'
             yield f'<text x="{x:.1f}" y="{height:.1f}" fill="{text}"{weight}>{content}</text>'
 
     def _entries(self) -> Iterator[Entry]:
@@ -193,13 +228,16 @@ class _Picture:
         kinds = dict.fromkeys(edge[2] for edge in self.edges if edge_color(edge[2]) != INNER)
         if len({edge_color(edge[2]) for edge in self.edges}) > 1:
             yield Entry("edge", _inner_text(network), self._color(""))
-            yield from (Entry("edge", edge_text(self.network, port), self._color(port)) for port in sorted(kinds))
+            yield from (
+                Entry("edge", edge_text(self.network, port), self._color(port), edge_dash(port))
+                for port in sorted(kinds)
+            )
         if isinstance(network, LeveledNetwork) and network.levels:
             plain = set(range(network.num_nodes)) - (marks.fills.keys() | marks.dead_nodes)
             texts = {_class_text(network, node): _class_color(network, node) for node in sorted(plain)}
             kind = "node" if marks.is_empty else "outline"
             yield from (Entry(kind, text, color) for text, color in texts.items())
-        yield from (Entry("broken" if trace.is_broken else "arrow", trace.text, trace.color) for trace in marks.traces)
+        yield from (Entry("arrow", trace.text, trace.color, trace.dash) for trace in marks.traces)
         yield from (Entry("node", text, color) for color, text in marks.fill_texts.items())
         yield from (Entry(kind, text) for kind, text in marks.ring_texts.items())
         if marks.dead_nodes:
@@ -207,13 +245,18 @@ class _Picture:
         if marks.dead_channels:
             yield Entry("dead channel", "dead channel, at the node that it leaves")
         if marks.note_text:
-            yield Entry("text", marks.note_text)
+            yield Entry("text", f"in a node{', below' * (not self.notes_alone)}: {marks.note_text}")
 
 
-def _texts(network: Network, labels: str, marks: Marks, *, is_wide: bool) -> list[Lines]:
-    """Return the lines that the nodes bear: as many as make nodes narrow in a wide network, else round."""
+def _texts(network: Network, labels: str, marks: Marks, *, is_wide: bool, alone: bool) -> list[Lines]:
+    """Return the lines that the nodes bear: as many as make nodes narrow in a wide network, else round.
+
+    Where notes stand alone, a node with a note does not bear its label.
+    """
     names = [label_of(network, node, labels) for node in range(network.num_nodes)]
     below = [(marks.notes[node],) if node in marks.notes else () for node in range(network.num_nodes)]
+    if alone:
+        return [note or (name,) for name, note in zip(names, below, strict=True)]
     choices = [
         [(*in_lines(name, count), *note) for name, note in zip(names, below, strict=True)]
         for count in range(1, 1 + max(map(most_lines, names)))
@@ -234,12 +277,26 @@ def _oval(x: float, y: float, across: float, down: float, style: str) -> str:
 
 
 def edge_color(port: str) -> str:
-    """Return the colour of the edges of a port; ports between clusters have names with a level or none."""
-    match = re.fullmatch(r"(cross|swap)(\d*)|complement", port)
-    if match is None:
-        return INNER
-    kind, level = match.groups()
-    return COMPLEMENT if kind is None else OUTER[(int(level or 1) - (kind == "swap") - 1) % len(OUTER)]
+    """Return the colour of the edges of a port."""
+    if port == "complement":
+        return COMPLEMENT
+    level = _outer_level(port)
+    return INNER if level is None else OUTER[level % len(OUTER)]
+
+
+def edge_dash(port: str) -> str:
+    """Return the dashes of the edges of a port."""
+    return DASHES[(_outer_level(port) or 0) // len(OUTER) % len(DASHES)]
+
+
+def _outer_level(port: str) -> int | None:
+    """Return the level of the edges of a port between clusters, from 0; None of another."""
+    match = re.fullmatch(r"(cross|swap)(\d*)", port)
+    return int(match[2] or 1) - (match[1] == "swap") - 1 if match else None
+
+
+def _dashed(dash: str) -> str:
+    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def edge_text(network: Network, port: str) -> str:

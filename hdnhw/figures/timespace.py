@@ -69,7 +69,7 @@ def draw_timespace(schedule: Schedule | RegisterSchedule | Phases, execution: Ex
     check_drawn(nodes)
     colors = colormaps["tab20"](np.arange(ports) % 20)
     ends = np.cumsum([0, *execution.words_per_step])
-    figure = Figure(figsize=(8, 5), layout="constrained")
+    figure = Figure(figsize=(7.1, 5), layout="constrained")
     axes = figure.add_subplot()
     for step in range(steps):
         used = execution.sent[step] > 0

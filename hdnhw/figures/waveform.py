@@ -1,13 +1,12 @@
 """Cycle diagrams as SVG: lanes of bits, of named values and of spans over the cycles of a clock."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
 
-MARGIN = 12
-NAMES = 170
-"""Room for the names of lanes, pixels."""
+WIDTH, MARGIN, NAMES = 688, 12, 124
+"""Width of a diagram, as an article of the documentation has it; margin; room for the names of lanes; pixels."""
 LANE, HEIGHT = 24, 14
 """From lane to lane, and height of what is drawn in one, pixels."""
 COLORS = ("#cfe3ea", "#f0d5cc", "#dbe8cf", "#e6d9ee", "#f3e6bf", "#d9d9d9")
@@ -50,7 +49,7 @@ class Spans:
 Lane = Bit | Bus | Spans
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "middle", size: int = 9) -> str:
+def _text(x: float, y: float, text: str, *, anchor: str = "middle", size: int = 10) -> str:
     return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" fill="{INK}">{escape(text)}</text>'
 
 
@@ -90,6 +89,15 @@ def _spans(lane: Spans, top: float, cell: float) -> list[str]:
     return parts
 
 
+def _cut(lane: Lane, first: int) -> Lane:
+    """Return a lane without the cycles before the first that is drawn."""
+    if isinstance(lane, Spans):
+        return replace(lane, spans=[(start - first, end - first, text) for start, end, text in lane.spans])
+    if isinstance(lane, Bus):
+        return replace(lane, values=lane.values[first:], colors=lane.colors[first:])
+    return replace(lane, values=lane.values[first:])
+
+
 def _drawing(lane: Lane, top: float, cell: float) -> list[str]:
     if isinstance(lane, Bit):
         return _bit(lane, top, cell)
@@ -108,21 +116,21 @@ def _grid(cycles: int, slot: int, first: int, cell: float, bottom: float) -> lis
     return parts
 
 
-def waveform_svg(lanes: Sequence[Lane], *, cycles: int, slot: int, first: int = 0, cell: float = 16) -> str:
-    """Draw lanes one below the other.
+def waveform_svg(lanes: Sequence[Lane], *, title: str, cycles: int, slot: int, first: int = 0) -> str:
+    """Draw lanes one below the other, their first cycles left out.
 
     Parameters
     ----------
     lanes : sequence of Lane
-        Cycles of spans count from the first that is drawn.
+        From cycle 0.
+    title : str
+        What the diagram shows.
     cycles : int
-        Cycles drawn; every bit and bus must have as many values.
+        Every bit and bus must have as many values.
     slot : int
         Cycles between the lines that stand out.
     first : int
-        Number of the first cycle.
-    cell : float
-        Pixels a cycle.
+        The first cycle that is drawn.
 
     Raises
     ------
@@ -133,16 +141,18 @@ def waveform_svg(lanes: Sequence[Lane], *, cycles: int, slot: int, first: int = 
         if not isinstance(lane, Spans) and len(lane.values) != cycles:
             raise ValueError(f"lane {lane.name} must have {cycles} values, not {len(lane.values)}")
     bottom = MARGIN + 16 + LANE * len(lanes)
-    width = NAMES + cycles * cell + MARGIN
+    cell = (WIDTH - NAMES - MARGIN) / (cycles - first)
+    size = f'width="{WIDTH}" height="{bottom + MARGIN:g}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {bottom + MARGIN:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {bottom + MARGIN:g}" '
         'font-family="sans-serif">',
-        f'<rect width="{width:g}" height="{bottom + MARGIN:g}" fill="white"/>',
+        f"<title>{escape(title)}</title>",
+        f'<rect {size} fill="white"/>',
         _text(NAMES - 8, MARGIN + 7, "cycle", anchor="end"),
-        *_grid(cycles, slot, first, cell, bottom),
+        *_grid(cycles - first, slot, first, cell, bottom),
     ]
     for row, lane in enumerate(lanes):
         top = MARGIN + 20 + LANE * row
-        parts.append(_text(NAMES - 8, top + HEIGHT - 3, lane.name, anchor="end", size=10))
-        parts += _drawing(lane, top, cell)
+        parts.append(_text(NAMES - 8, top + HEIGHT - 3, lane.name, anchor="end"))
+        parts += _drawing(_cut(lane, first), top, cell)
     return "\n".join([*parts, "</svg>\n"])

@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from hdnhw.figures.curves import draw_curves
-from hdnhw.figures.figure import check_plot, save_figure
+from hdnhw.figures.figure import SERIES, check_plot, save_figure
 from hdnhw.support.errors import SpecError
 
 
@@ -52,16 +52,16 @@ def test_curves_of_several_patterns_are_named_by_them(tmp_path):
 
 def test_a_curve_goes_through_points_of_too_few_cycles():
     rows = [row(0.1, 20.0), row(0.4, 50.0, steady=None), row(0.5, 70.0)]
-    curve, short = lines_of(draw_curves([curve_of("cube(3)", rows)]), "C0")
-    assert curve == ("o", "C0", [[0.1, 20], [0.4, 50], [0.5, 70]])
+    curve, short = lines_of(draw_curves([curve_of("cube(3)", rows)]), SERIES[0])
+    assert curve == ("o", SERIES[0], [[0.1, 20], [0.4, 50], [0.5, 70]])
     assert short == ("o", "white", [[0.4, 50]])
 
 
 def test_a_curve_goes_on_to_the_first_point_that_is_not_steady_and_up_from_there():
     figure = draw_curves(CURVES)
     axes = figure.axes[0]
-    curve, beyond, up, bound = lines_of(figure, "C0")
-    assert curve == ("o", "C0", [[0.1, 20], [0.4, 50]])
+    curve, beyond, up, bound = lines_of(figure, SERIES[0])
+    assert curve == ("o", SERIES[0], [[0.1, 20], [0.4, 50]])
     assert beyond == ("o", "white", [[0.5, 999]])
     assert up[2][:2] == [[0.4, 50], [0.5, 999]]
     assert up[2][2][0] == 0.5
@@ -71,12 +71,12 @@ def test_a_curve_goes_on_to_the_first_point_that_is_not_steady_and_up_from_there
         [[0, 19], [0.5, 19]],
         [[0, 30], [0, 30]],
     ]
-    assert lines_of(figure, "C1")[-1][2] == [[1, 0], [1, 1]]  # the terminals are full before the channels
+    assert lines_of(figure, SERIES[1])[-1][2] == [[1, 0], [1, 1]]  # the terminals are full before the channels
 
 
 def test_what_is_accepted_is_drawn_beside_what_is_offered():
     figure = draw_curves(CURVES, "accepted")
-    curve, beyond, bound = lines_of(figure, "C0")
+    curve, beyond, bound = lines_of(figure, SERIES[0])
     assert curve[2] == [[0.1, 0.1], [0.4, 0.4], [0.5, 0.42], [0.6, 0.3]]
     assert beyond == ("o", "white", [[0.5, 0.42], [0.6, 0.3]])
     assert bound[2] == [[0, 0.7], [1, 0.7]]
@@ -93,10 +93,10 @@ def test_the_legend_explains_what_is_drawn_and_nothing_else():
 
 
 def test_no_two_curves_look_the_same():
-    figure = draw_curves([curve_of(f"cube({n})", [row(0.1, 20.0)]) for n in range(1, 281)])
+    figure = draw_curves([curve_of(f"cube({n})", [row(0.1, 20.0)]) for n in range(1, 225)])
     lines = figure.axes[0].get_lines()
-    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines) == 280
-    assert len({(line.get_color(), line.get_marker()) for line in lines[:70]}) == 70
+    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == len(lines) == 224
+    assert len({(line.get_color(), line.get_marker()) for line in lines[:56]}) == 56
     assert {line.get_linestyle() for line in lines[:10]} == {"-"}
 
 
@@ -133,6 +133,6 @@ def test_points_of_several_seeds_have_intervals_and_loads_in_bits_are_said():
     wide = curve | {"flit_width": 18, "packet_length": 15, "saturation_bound": 0.5, "saturation_bound_bits": 16.0}
     figure = draw_curves([wide])
     assert figure.axes[0].get_xlabel() == "offered rate, bits of packets a node and cycle"
-    assert lines_of(figure, "C0")[0][2] == [[3.2, 20]]
-    assert lines_of(figure, "C0")[-1][2][0][0] == 16
+    assert lines_of(figure, SERIES[0])[0][2] == [[3.2, 20]]
+    assert lines_of(figure, SERIES[0])[-1][2][0][0] == 16
     assert figure.legends[0].get_texts()[0].get_text() == "cube(3), 8 nodes, 15 flits of 18 bits"

@@ -11,6 +11,7 @@ from hdnhw.collectives.executor import execute
 from hdnhw.collectives.schedule import Schedule
 from hdnhw.figures.edges import edges_of
 from hdnhw.figures.explorer.script import conditions_of
+from hdnhw.figures.frames import frames_of
 from hdnhw.figures.picture import edge_color, edge_text, node_classes
 from hdnhw.machine.machine import Machine
 from hdnhw.measurement.record import Record
@@ -69,18 +70,13 @@ def network_data(network: Network) -> Data:
 
 def _clusters(addresses: list[str], places: npt.NDArray[np.float64]) -> list[Data]:
     """Return a frame around the nodes whose addresses begin with the same parts, for each number of parts but all."""
-    found = []
-    parts = [address.split("/") for address in addresses]
-    for depth in range(1, len(parts[0])):
-        members: dict[str, list[int]] = {}
-        for node, own in enumerate(parts):
-            members.setdefault("/".join(own[:depth]), []).append(node)
-        pad = PAD + STEP * (len(parts[0]) - 1 - depth)
-        for label, nodes in members.items():
-            low, high = places[nodes].min(axis=0) - pad, places[nodes].max(axis=0) + pad
-            box = [round(float(value), 1) for value in (*low, *high)]
-            found.append({"depth": depth, "label": label, "box": box, "nodes": len(nodes)})
-    return found
+    inner = len(addresses[0].split("/")) - 1
+    found = [
+        frame
+        for depth in range(1, inner + 1)
+        for frame in frames_of(addresses, places, depth, PAD + STEP * (inner - depth))
+    ]
+    return [frame._asdict() | {"box": [round(float(value), 1) for value in frame.box]} for frame in found]
 
 
 def routing_data(plan: RoutingPlan) -> Data:

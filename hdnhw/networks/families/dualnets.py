@@ -1,7 +1,7 @@
 """Hierarchical and recursive dual-nets, and the dual-cube."""
 
 from collections.abc import Sequence
-from math import prod
+from math import ceil, prod, sqrt
 from typing import TYPE_CHECKING, overload
 
 from hdnhw.circuits.dual import dual_step
@@ -17,10 +17,10 @@ from hdnhw.topology.recursive import RecursiveDualNetwork
 if TYPE_CHECKING:
     from hdnhw.topology.places import Block
 
-ROW = 16
-"""Clusters beside each other, at most."""
+ROW = 4
+"""Clusters beside each other that need no second row."""
 
-CLASS_GAP, LEVEL_GAP = 1.2, 0.5
+CLASS_GAP, LEVEL_GAP = 1.2, 0.2
 """Sides of a cluster between the classes of a level, where its cross-edges are, at least (or a third of their width);
 and between dual-nets that are clusters of a higher level."""
 
@@ -174,7 +174,7 @@ def _classes(block: "Block", clusters: int, gap: float) -> "Block":
 
     from hdnhw.topology.places import CLUSTER, Block
 
-    rows = -(-clusters // ROW)
+    rows = -(-clusters // max(ROW, ceil(sqrt(2 * clusters))))
     columns = -(-clusters // rows)
     width, height = block.width + gap, block.height + gap
     lower = rows * height + max(CLASS_GAP * CLUSTER, columns * width / 3)
