@@ -34,9 +34,11 @@ def _files() -> frozenset[str]:
 
 @cache
 def _headings(page: Path) -> frozenset[str]:
-    """Return the anchors that a forge makes of the headings of a page."""
-    titles = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
-    return frozenset(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles)
+    """Return the anchors of a page: those that a forge makes of its headings, and those of terms."""
+    text = page.read_text()
+    titles = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    terms = re.findall(r'<a id="([\w-]+)"></a>', text)
+    return frozenset([*terms, *(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles)])
 
 
 @cache
