@@ -1,14 +1,23 @@
-"""The cycle diagrams of docs/hardware.md, from simulations of emitted Verilog, a part of `make docs`; a minute."""
+"""The cycle diagrams of docs/hardware.md and simulation.md, of emitted Verilog, a part of `make docs`; a minute."""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from bench.rtl.waves import Packet, Recorder, Traces
-from hdnhw.figures.waveform import Lane, Spans, waveform_svg
+from hdnhw.figures.waveform import Bus, Lane, Spans, waveform_svg
 from hdnhw.machine.timing import SlotTiming
 from hdnhw.networks.parse import parse
+from hdnhw.sim.stimulus import case_of_traffic, write_case
+from hdnhw.sim.streams import StreamBench
 from hdnhw.spec import FabricSpec
+from hdnhw.traffic.packets import Terminals, Traffic
+from hdnhw.verilog.fabric import emit_fabric
+from hdnhw.verilog.waves.dump import Dump
+from hdnhw.verilog.waves.packets import Waves
+from hdnhw.verilog.waves.wires import EJECT, INJECT, LOCAL
 
 SPEC = FabricSpec(network=parse("hdn(cube(3), [[0, 1]])"), buffers=4)
 """32 routers of five ports: three of the cube, a cross-edge, the terminal."""
@@ -77,6 +86,44 @@ def stalled_sink(recorder: Recorder) -> tuple[list[Lane], int]:
     ], cycles
 
 
+LINE = FabricSpec(network=parse("mesh(4)"), buffers=2)
+"""Nodes 0 and 1 send to node 3, whose terminal takes nothing."""
+
+
+def stopped_line(cycles: int) -> Path:
+    """Simulate the line for so many cycles; return the dump."""
+    bench = StreamBench(emit_fabric(LINE), dump=True)
+    traffic = Traffic(np.array([0, 12, 24, 24, 24]), np.full(24, 3), np.zeros(24, np.int64))
+    case = case_of_traffic("stopped", bench.model, traffic, Terminals(sink_hold=cycles + 100))
+
+    def write(folder: Path) -> dict[str, object]:
+        plusargs = write_case(case, folder, bench.machine) | {"limit": cycles}
+        return bench.options(plusargs)
+
+    return bench.simulate("dump", write)[0] / "dump.vcd"
+
+
+def stopped() -> tuple[list[Lane], int]:
+    """Show the packets of that line as viewers do, until nothing moves."""
+    waves = Waves(emit_fabric(LINE).machine, Dump(stopped_line(200)))
+    cycles = waves.moved + 12
+    lanes: list[Lane] = []
+    for node, port, name in [
+        *((node, INJECT, f"node_{node}.inject") for node in (0, 1)),
+        *((node, 0, f"node_{node}.dim0_plus") for node in (0, 1, 2)),
+        (3, LOCAL, "node_3.to_terminal"),
+        (3, EJECT, "node_3.eject"),
+    ]:
+        texts, colors = ["-"] * cycles, [-1] * cycles
+        for passage in waves.passages:
+            if (passage.place.node, passage.place.port) == (node, port) and passage.packet is not None:
+                behind = passage.cycle + len(passage.words)
+                texts[passage.cycle : behind] = [str(passage.packet)] * len(passage.words)
+                colors[passage.cycle : behind] = [passage.packet.number] * len(passage.words)
+        lanes.append(Bus(name, texts, colors))
+    return lanes, cycles
+
+
 SCENES = {
     "one-packet": (one_packet, "A packet is injected, passes two channels and is ejected"),
     "two-for-one": (two_for_one, "Two packets for one channel: the second leaves a slot after the first"),
@@ -96,6 +143,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = folder / f"cycles-{name}.svg"
         path.write_text(waveform_svg(lanes, title=title, cycles=cycles, slot=LENGTH, first=HEAD - HEAD % LENGTH))
         print(path)
+    lanes, cycles = stopped()
+    path = folder / "waves-stopped.svg"
+    title = "Packets of a fabric whose sink has stopped, until nothing moves"
+    path.write_text(waveform_svg(lanes, title=title, cycles=cycles, slot=LINE.packet_length))
+    print(path)
 
 
 if __name__ == "__main__":

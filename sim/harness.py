@@ -83,7 +83,7 @@ module bench #(
 
 {advance}
   initial begin
-    if (!$value$plusargs("packets=%d", packets)) $finish;
+{dump}    if (!$value$plusargs("packets=%d", packets)) $finish;
     if (!$value$plusargs("expected=%d", expected)) $finish;
     if (!$value$plusargs("limit=%d", limit)) $finish;
     if (!$value$plusargs("gap=%d", gap)) $finish;
@@ -229,6 +229,10 @@ FLIP_READ = """    flip_file = $fopen("flips.txt", "r");
 """
 """Reads them from ``flips.txt``: cycle, place and mask of each, by cycle."""
 
+_DUMP = """    $dumpfile("dump.vcd");
+    $dumpvars(3, bench);
+"""
+
 Channels = list[tuple[int, int, str]]
 """Node, port index and port name of every channel."""
 
@@ -279,7 +283,7 @@ def splice_flips(text: str, machine: Machine, channels: Channels) -> str:
     return spliced
 
 
-def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = False) -> str:
+def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = False, dump: bool = False) -> str:
     """Return the bench of an emitted fabric.
 
     Parameters
@@ -290,6 +294,8 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         Node, port index and port name of every channel.
     flips : bool
         Whether the fabric has been through :func:`splice_flips`.
+    dump : bool
+        Whether it writes ``dump.vcd``.
     """
     machine, manifest, relays = fabric.machine, fabric.manifest, fabric.manifest.get("endpoints")
     timing, inside = machine.timing, "dut." if relays is None else f"dut.{FABRIC_INSTANCE}."
@@ -308,6 +314,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
     can_die, crc, gapless = machine.spec.dead_pins, machine.spec.crc, machine.spec.gapless_packets
     return _BENCH.format(
         top=fabric.top,
+        dump=_DUMP if dump else "",
         capacity=CAPACITY,
         nodes=machine.network.num_nodes,
         channels=len(channels),

@@ -86,6 +86,8 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         The cocotb tests.
     kind : type or None
         The class of endpoints that the fabric must have; None for benches of the terminals below them.
+    traces : bool
+        Whether Verilator can write a dump.
     start : int
         Seed of what Verilator finds in the registers and memories of a fabric without initial values.
 
@@ -98,6 +100,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
     name: ClassVar[str]
     module: ClassVar[str]
     kind: ClassVar[type[EndpointSpec] | None] = None
+    traces = False
     start = 1
 
     def __init__(self, fabric: EmittedFabric, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
@@ -108,6 +111,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         arguments: tuple[str, ...] = ("-g2012",)
         if simulator == "verilator":
             files, arguments = {"bench.vlt": control_text(self.blocks, *rules), **files}, BUILD_ARGUMENTS
+            arguments += ("--trace",) * self.traces
             if not fabric.initial:
                 arguments = (*arguments, "--x-initial", "unique")
         self.build = Build(self.name, files, top, simulator=simulator, arguments=arguments, root=root)

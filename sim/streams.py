@@ -28,6 +28,8 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         Whether errors can be injected, see :mod:`hdnhw.sim.errors`: wires between routers pass an XOR, not emitted.
     flat : bool
         Whether Verilator compiles each router for itself: twice the work to build 32 of them, half of it in a cycle.
+    dump : bool
+        Whether a run writes ``dump.vcd``, with the wires between the routers.
 
     Attributes
     ----------
@@ -44,10 +46,11 @@ class HarnessBench(Bench[CaseType, VerdictType]):
         *,
         flips: bool = False,
         flat: bool = False,
+        dump: bool = False,
         simulator: str = "verilator",
         root: Path = BUILD_ROOT,
     ) -> None:
-        self._flips, self._flat = flips, flat
+        self._flips, self._flat, self.traces = flips, flat, dump
         super().__init__(fabric, simulator=simulator, root=root)
 
     @property
@@ -63,7 +66,8 @@ class HarnessBench(Bench[CaseType, VerdictType]):
             for node in range(self.machine.network.num_nodes)
             for port in plan.shape_of(node).ports
         ]
-        files = {**self.fabric.verilog, "bench.sv": harness_text(self.fabric, self.channels, flips=self._flips)}
+        text = harness_text(self.fabric, self.channels, flips=self._flips, dump=self.traces)
+        files = {**self.fabric.verilog, "bench.sv": text}
         if self._flips:
             name = f"{self.fabric.modules.top}.sv"
             files[name] = splice_flips(files[name], self.machine, self.channels)

@@ -1,0 +1,27 @@
+"""The command that shows packets in waveforms."""
+
+from hdnhw.cli.options import Command, Result
+from hdnhw.library import waves as library
+from hdnhw.library.result import Result as Found
+
+
+def _tree(found: Found) -> Result:
+    """Return what is printed: each queue below the one that it waits for."""
+    rows = [dict(row) for row in found.get("waits", ())]
+    for row in rows:
+        row["queue"] = "  " * row.pop("depth") + row["queue"]
+    return {**found, "waits": rows} if rows else dict(found)
+
+
+COMMANDS = (
+    Command(
+        library.waves,
+        example="hdnhw waves dump.vcd build/rdn -o packets.vcd",
+        arguments={
+            "dump": "VCD of a simulation, from the reset on",
+            "folder": "folder of the emitted fabric",
+            "output": "FILE write a VCD of packets, for GTKWave and Surfer",
+        },
+        shown=_tree,
+    ),
+)

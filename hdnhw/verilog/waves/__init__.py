@@ -1,0 +1,1 @@
+"""Waveforms of emitted Verilog, told in packets."""
