@@ -1,7 +1,7 @@
 """Writing and measuring hardware."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +40,9 @@ class EmitOptions(VerilogOptions, TerminalOptions):
         Flag,
         "with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and files of "
         "constants",
+    )
+    readable: bool = option(
+        False, Flag, "with the Verilog once more, to be read: the same logic in fewer lines, as TOP_readable.txt"
     )
 
 
@@ -85,7 +88,8 @@ def emit(
     >>> made.routers, made.buffers, made.proof
     (4, 8, '8 virtual channels, 4 dependencies: acyclic (the full channel dependency graph was built and sorted)')
     """
-    from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric
+    from hdnhw.verilog.fabric import READABLE, check_place, emit_fabric, write_fabric
+    from hdnhw.verilog.readable import readable
 
     started = time.monotonic()
     directory = Path(output)
@@ -94,6 +98,9 @@ def emit(
     machine = fabric_of(spec, asked.endpoints, options)
     about = {"wrapper": asked.wrapper, "node_clocks": asked.node_clocks}
     fabric = emit_fabric(machine, top=asked.name, initial=not asked.no_initial, **about)
+    if asked.readable:
+        shown = "\n".join(map(readable, fabric.verilog.values()))
+        fabric = replace(fabric, files={READABLE.format(asked.name): shown, **fabric.files})
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
     return Result(

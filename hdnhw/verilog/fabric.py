@@ -35,6 +35,9 @@ MAX_ROUTERS, MAX_ROUTER_PORTS = 1 << 13, 32
 MAX_NAME = 200
 """Most characters of a fabric's name: those of its modules and files are longer."""
 
+READABLE = "{}_readable.txt"
+"""File of the Verilog for readers, which no manifest names, of a fabric of a name."""
+
 LISTED_ADDRESSES = 4096
 """Most nodes whose packed addresses the manifest lists one by one."""
 
@@ -401,7 +404,8 @@ def check_place(folder: Path, *, top: str) -> set[str]:
         return set()
     if there != top:
         raise SpecError(f"output must be a folder for one fabric: {str(folder)!r} has {there!r}, and this is {top!r}")
-    return {name for name in names if re.fullmatch(rf"{re.escape(top)}\w*\.(sv|v|svh|vhd|core|sdc|xdc)", name)}
+    shown = {name for name in (READABLE.format(top),) if (folder / name).exists()}
+    return shown | {name for name in names if re.fullmatch(rf"{re.escape(top)}\w*\.(sv|v|svh|vhd|core|sdc|xdc)", name)}
 
 
 def write_fabric(fabric: EmittedFabric, folder: Path) -> list[Path]:
