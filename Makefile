@@ -118,7 +118,7 @@ docs: $(COMPLETE) docs-machines ## pictures, consoles and tables of README and d
 docs-machines: $(COMPLETE) ## of these what is measured by synthesis, docs/machines.md; half an hour the first time
 	$(BIN)/hdnhw machines "torus(4, 4)" --plot docs/machines-torus.svg
 	$(BIN)/hdnhw machines "rdn(cube(3), 1)" --plot docs/machines-rdn.svg
-	$(BIN)/python -m bench.consoles docs/machines.md
+	$(BIN)/python -m bench.tables docs/machines.md
 	touch build/synth/docs-machines
 
 site: $(SITE_READY) ## the documentation in build/site (`python3 -m http.server -d build/site` shows it); minutes the first time

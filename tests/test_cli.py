@@ -651,6 +651,16 @@ def test_json_has_the_promised_keys_and_text_the_same(run, line):
             assert shown[key].strip() == (value if isinstance(value, str) else json.dumps(value))
 
 
+def test_an_object_longer_than_a_line_is_a_line_for_each_member(run, tmp_path):
+    (tmp_path / "energy").write_text("* 1.5\n")
+    status, out, _ = run(f"simulate 'cube(3)' --cycles 200 --energy {tmp_path / 'energy'}")
+    assert status == 0
+    lines = dict(re.findall(r"^(\S+) +(.*)$", out, re.MULTILINE))
+    assert float(lines["energy.share.dim0"]) > 0
+    assert lines["packet_latency"].startswith('{"mean": ')
+    assert max(map(len, lines.values())) < 110
+
+
 def test_a_trace_is_the_same_in_text_and_parquet(run):
     columns = {"cycle": [0, 3, 3], "source": [0, 7, 7], "destination": [7, 0, 1], "flits": [1, 20, 3]}
     Path("trace.txt").write_text("".join(f"{' '.join(map(str, row))}\n" for row in zip(*columns.values(), strict=True)))

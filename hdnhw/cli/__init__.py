@@ -36,6 +36,9 @@ __all__ = ["Command", "command_parser", "main", "own_commands", "say"]
 PACKAGE = "hdnhw.cli"
 """The package whose modules list commands."""
 
+SHOWN = 110
+"""Columns of a line, beyond which an object is printed as a line for each of its members."""
+
 EXTRAS = {
     "amaranth": "rtl",
     "amaranth_boards": "boards",
@@ -109,8 +112,17 @@ def _print(result: Result, as_json: bool) -> None:
         if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
             _print_table(key, value)
             continue
-        shown = value if isinstance(value, str) else json.dumps(value)
-        print(f"{key:{width}}  {shown}")
+        for name, inner in _members(key, value, SHOWN - width):
+            print(f"{name:{width}}  {inner if isinstance(inner, str) else json.dumps(inner)}")
+
+
+def _members(name: str, value: Any, width: int) -> Iterator[tuple[str, Any]]:
+    """Yield a value, or if it is an object that takes more than `width` columns, its members: ``energy.share.dim0``."""
+    if not isinstance(value, dict) or len(json.dumps(value)) <= width:
+        yield name, value
+        return
+    for part, inner in value.items():
+        yield from _members(f"{name}.{part}", inner, width)
 
 
 def _print_table(key: str, rows: list[Result]) -> None:
