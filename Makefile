@@ -36,6 +36,7 @@ check-drawn := tests.drawn
 check-sanitizers := tests.sanitizers
 check-model := tests.model.fuzz
 check-explore := tests.browser.check
+check-pages := tests.browser.pages
 CHECKS := $(filter check-%,$(.VARIABLES))
 
 # Options of checks and benches: `SEED=2` on the command line is `--seed 2` of the script.
@@ -100,7 +101,9 @@ check-axi: $(COMPLETE) ## frames and bursts at random through AXI endpoints by c
 check-notebooks: $(SITE_READY) ## every tutorial of docs/notebooks executed anew; a minute
 	$(SITE_PYTHON) -m website.notebooks --all
 
-check-explore: .browser/.ready
+check-explore check-pages: .browser/.ready
+
+check-pages: site
 
 $(CHECKS): $(COMPLETE)
 	$(BIN)/python -m $($@) $(OPTIONS)

@@ -92,3 +92,9 @@ def test_make_help_has_a_line_for_all_that_make_does():
     for name, line in lines.items():
         if name.startswith(("bench-", "check")):
             assert re.search(r"; .*(second|minute|hour)s?\b", line), f"{name}: {line}"
+
+
+@each("page", PAGES)
+def test_consoles_are_as_wide_as_the_site(page):
+    for block in re.findall(r"^```.*?^```", page.read_text(), re.DOTALL | re.MULTILINE):
+        assert [line for line in block.splitlines() if len(line) > 120] == []

@@ -11,7 +11,7 @@ def command_page() -> str:
     (commands,) = (action for action in command_parser()._actions if isinstance(action, argparse._SubParsersAction))
     summaries = {action.dest: action.help for action in commands._choices_actions}
     parts = [
-        "# Command line",
+        "# All options of the command line",
         "Made from the program itself: what `hdnhw COMMAND --help` says. Every command takes `--json`. Exit status:"
         " 0 done, 1 a check failed, 2 bad input, 70 a fault of the program, 130 after Ctrl-C, 143 after SIGTERM.",
         "\n".join(f"- [`{name}`](#{name}): {_text(summaries[name] or '')}" for name in commands.choices),

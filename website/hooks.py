@@ -1,4 +1,4 @@
-"""Pages of the site that are made when it is built: references of the command line and of Python, and notebooks.
+"""Pages of the site that are made when it is built: references, notebooks, and a network to look around in.
 
 MkDocs calls the functions named ``on_...``. Links that leave docs, to examples say, lead to copies in the site.
 """
@@ -19,12 +19,22 @@ from website.notebooks import EXECUTED, NOTEBOOKS, ROOT
 
 DOCS = ROOT / "docs"
 
+LIVE = {"explore/rdn-cube2-1.html": "rdn(cube(2), 1)", "explore/torus-4-4.html": "torus(4, 4)"}
+"""Pages of `hdnhw explore` in the site, of which the first one stands in the page about it."""
+
+FIRST = {"README.md", "glossary.md", "install.md"}
+"""Pages that a search names first, beside those to start with and those of the navigation's part `How to`."""
+
+LAST = ("decisions/", "papers.md")
+"""Pages and folders that a search names last."""
+
 OUTSIDE = re.compile(r"\]\(((?:\.\./)+)(?!\.)([^)\s#]+)\)")
 """A link to a file above the page's folder."""
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of a folder where the navigation names the folder."""
+    """Put the pages of a folder where the navigation names the folder, and note which pages a search names first."""
+    FIRST.update(next(part["How to"] for part in config.nav if "How to" in part))
     config.nav = [_opened(entry) for entry in config.nav]
     return config
 
@@ -48,7 +58,9 @@ def on_files(files: Any, config: Any) -> Any:
     made: dict[str, str | bytes] = {
         "reference/command-line.md": command_page(),
         "reference/python.md": python_page(),
+        "site.css": (ROOT / "website" / "site.css").read_bytes(),
     }
+    made |= {name: hdnhw.explore(spec).html for name, spec in LIVE.items()}
     for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
         made |= notebook_page(notebook.stem)
     for page in DOCS.rglob("*.md"):
@@ -66,7 +78,17 @@ def _copied(file: Path) -> str | bytes:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Turn links to notebooks and to files outside docs into links to what stands for them here."""
+    """Turn links to notebooks and to files outside docs into links to what stands for them here; weigh the page."""
+    source = page.file.src_uri
+    boost = 2 if source in FIRST or source.startswith("start-") else 0.3 if source.startswith(LAST) else 1
+    page.meta |= {"search": {"boost": boost}}
+    if source == "papers.md":
+        page.meta["hide"] = ["toc"]  # hundreds of claims
+    if source == "explore.md":
+        title, rest = markdown.split("\n", 1)
+        pages = ", ".join(f"[{spec}]({file})" for file, spec in LIVE.items())
+        frame = f'<iframe class="live" src="{next(iter(LIVE))}" title="hdnhw explore"></iframe>'
+        markdown = f"{title}\n\n{frame}\n\nIn a window of its own: {pages}.\n{rest}"
     above = Path(page.file.src_uri).parent
     up = "../" * len(above.parts)
 
@@ -86,7 +108,7 @@ def python_page() -> str:
     functions = [name for name in hdnhw.__all__ if name not in classes and callable(getattr(hdnhw, name))]
     makes = {name: f"{inspect.unwrap(maker).__module__}.{maker.__name__}" for name, maker in makers().items()}
     parts = [
-        "# Python",
+        "# Functions and classes of Python",
         "Made from the docstrings of the names of `hdnhw`, which stay as they are. [Begin here](../python.md).",
     ]
     for title, names in (
@@ -111,6 +133,7 @@ def notebook_page(name: str) -> dict[str, str | bytes]:
     pictures = {inner: f"{name}-{inner}" for inner in resources["outputs"]}
     for inner, outer in pictures.items():
         body = body.replace(f"]({inner})", f"]({outer})")
+    body = re.sub(r"<th\b.*?</th>", lambda cell: cell[0].replace("_", "_<wbr>"), body)  # names of columns may break
     head, _, rest = body.lstrip().partition("\n")
     link = f'<a href="{name}.ipynb" download>This page as a notebook</a>'
     page = {f"notebooks/{name}.md": f"{head}\n\n{link}\n\n{rest}"}

@@ -45,6 +45,14 @@ def test_every_page_is_in_the_navigation():
     assert len(set(named)) == len(named)
 
 
+def test_pages_have_their_own_titles_in_the_navigation():
+    nav = yaml.load((ROOT / "website" / "mkdocs.yml").read_text(), Loader)["nav"]
+    titled = [entry for part in nav for entry in ([part] if isinstance(part, str) else next(iter(part.values())))]
+    assert not [name for entry in titled if isinstance(entry, dict) for name in entry.values() if name.endswith(".md")]
+    titles = [page.read_text().partition("\n")[0] for page in DOCS.glob("*.md")]
+    assert len(set(titles)) == len(titles)
+
+
 def test_reference_has_every_command_and_option():
     page = command_page()
     sections = {part.partition("\n")[0]: part for part in page.split("\n## ")[1:]}
