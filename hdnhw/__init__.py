@@ -1,4 +1,4 @@
-"""Hierarchical dual-net networks on chip: from a one-line spec to verified Verilog.
+"""A network on chip from one line: table-free routers in Verilog, proved deadlock-free and checked against a simulator.
 
 A network is an object, a graph of networkx, whose methods do what commands do with it. Commands are functions too: with
 the same name and options, they return what the command prints with ``--json``. So is every constructor that a spec

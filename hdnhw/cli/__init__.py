@@ -85,9 +85,8 @@ class _ShowVersion(argparse.Action):
 
 def command_parser() -> Parser:
     """Return the parser of all commands."""
-    parser = Parser(
-        prog="hdnhw", description="Generator of hierarchical dual-net networks on chip.", allow_abbrev=False
-    )
+    about = (hdnhw.__doc__ or "").partition("\n")[0]
+    parser = Parser(prog="hdnhw", description=about, allow_abbrev=False)
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     added = {point.name: point.load() for point in entry_points(group="hdnhw.commands")}

@@ -3,12 +3,15 @@
 import ast
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from hdnhw.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
@@ -30,6 +33,21 @@ def test_programs_of_pages_run(page, tmp_path, monkeypatch, capsys):
     assert "8 " in capsys.readouterr().out
     assert (tmp_path / "build" / "rdn" / "fabric.sv").exists()
     assert (tmp_path / "curves.pdf").exists() or page != PAGE
+
+
+def test_shell_of_the_readme_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text()
+    (block,) = re.findall(r"^```sh\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    lines = [shlex.split(line, comments=True) for line in block.splitlines()]
+    assert [line[0] for line in lines] == ["pip"] + ["hdnhw"] * (len(lines) - 1)
+    for _, *arguments in lines[1:]:
+        assert main(arguments) == 0
+    assert {path.name for path in tmp_path.iterdir()} >= {"curves.svg", "page.html", "noc"}
+    shown = re.search(r"nodes\)  # (\d+) (\[.*\])\n.*# ([\d.]+)\n", text)
+    out = capsys.readouterr().out
+    assert f"{shown[2]}\n" in out
+    assert f'packet_latency            {{"mean": {shown[3]},' in out
 
 
 @pytest.mark.parametrize("page", [PAGE, *PAGE.parent.glob("start-*.md")], ids=lambda page: page.name)
