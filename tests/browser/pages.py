@@ -22,7 +22,9 @@ COUNTED = """(() => {
   const boxes = kind => [...document.querySelectorAll(kind)].filter(box => box.offsetParent !== null)
   const padding = box => parseFloat(getComputedStyle(box).paddingRight)
   const isCut = box => box.scrollWidth - padding(box) > box.clientWidth + 1
-  const isShown = box => box.offsetHeight > box.clientHeight + 2 && getComputedStyle(box).backgroundImage !== "none"
+  const clear = inner => !inner || getComputedStyle(inner).backgroundColor === "rgba(0, 0, 0, 0)"
+  const hasShadow = box => getComputedStyle(box).backgroundImage !== "none" && clear(box.querySelector("table"))
+  const isShown = box => box.offsetHeight > box.clientHeight + 2 && hasShadow(box)
   const kinds = {tables: ".md-typeset__scrollwrap", consoles: ".md-typeset pre > code"}
   const found = {wide: Number(document.documentElement.scrollWidth > innerWidth + 1)}
   for (const kind in kinds) {
