@@ -25,8 +25,8 @@ LIVE = {"explore/rdn-cube2-1.html": "rdn(cube(2), 1)", "explore/torus-4-4.html":
 FIRST = {"README.md", "glossary.md", "install.md"}
 """Pages that a search names first, beside those to start with and those of the navigation's part `How to`."""
 
-LAST = ("decisions/", "papers.md")
-"""Pages and folders that a search names last."""
+LAST = ("decisions/", "papers/")
+"""Folders whose pages a search names last."""
 
 OUTSIDE = re.compile(r"\]\(((?:\.\./)+)(?!\.)([^)\s#]+)\)")
 """A link to a file above the page's folder."""
@@ -82,8 +82,6 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     source = page.file.src_uri
     boost = 2 if source in FIRST or source.startswith("start-") else 0.3 if source.startswith(LAST) else 1
     page.meta |= {"search": {"boost": boost}}
-    if source == "papers.md":
-        page.meta["hide"] = ["toc"]  # hundreds of claims
     if source == "explore.md":
         title, rest = markdown.split("\n", 1)
         pages = ", ".join(f"[{spec}]({file})" for file, spec in LIVE.items())
