@@ -3,10 +3,11 @@
 from bench.collectives import BUFFERS, NETWORKS, table
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
+from hdnhw.endpoints.collective.bench import CollectiveBench
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.sim.collective import CollectiveBench
-from hdnhw.spec import CollectiveSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 MOST_NODES = 256

@@ -4,12 +4,13 @@ from math import ceil
 
 from bench.collectives import table
 from bench.rtl.frame_rates import FrameRates, FrameTiming, Latencies, Rates
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.machine.machine import Machine
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.metrics import distances_from
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 

@@ -3,10 +3,11 @@
 import sys
 
 from bench.collectives import table
+from hdnhw.endpoints.collective.bench import CollectiveCase
+from hdnhw.endpoints.collective.bench_registers import RegisterBench
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.parse import parse
-from hdnhw.sim.collective import CollectiveCase
-from hdnhw.sim.registers import RegisterBench
-from hdnhw.spec import REGISTER_OPERATIONS, CollectiveSpec, FabricSpec
+from hdnhw.spec import REGISTER_OPERATIONS, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 NETWORKS = (

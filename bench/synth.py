@@ -6,12 +6,14 @@ from typing import Any
 
 from hdnhw.cli import main as hdnhw
 from hdnhw.cli import say
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.family import FAMILIES
 from hdnhw.fpga.spec import SynthSpec
 from hdnhw.fpga.synth import Result, synthesise
 from hdnhw.fpga.tools import ToolError
 from hdnhw.networks.parse import parse
-from hdnhw.spec import CROSSBARS, AxiStreamSpec, FabricSpec, RelaySpec
+from hdnhw.spec import CROSSBARS, FabricSpec
 
 SEEDS = 3
 COLUMNS = [

@@ -20,6 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hdnhw.endpoints.axi4.spec import AxiMemorySpec as AxiMemorySpec
+    from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec as AxiStreamSpec
+    from hdnhw.endpoints.collective.spec import CollectiveSpec as CollectiveSpec
+    from hdnhw.endpoints.exchange.spec import ExchangeSpec as ExchangeSpec
+    from hdnhw.endpoints.relay.spec import RelaySpec as RelaySpec
     from hdnhw.library.choosing import compare as compare
     from hdnhw.library.choosing import design as design
     from hdnhw.library.collectives.exchange import exchange as exchange
@@ -56,13 +61,8 @@ if TYPE_CHECKING:
     from hdnhw.library.simulation import sweep as sweep
     from hdnhw.library.waves import waves as waves
     from hdnhw.networks.parse import parse as parse
-    from hdnhw.spec import AxiMemorySpec as AxiMemorySpec
-    from hdnhw.spec import AxiStreamSpec as AxiStreamSpec
-    from hdnhw.spec import CollectiveSpec as CollectiveSpec
-    from hdnhw.spec import ExchangeSpec as ExchangeSpec
     from hdnhw.spec import FabricSpec as FabricSpec
     from hdnhw.spec import NetworkSpec as NetworkSpec
-    from hdnhw.spec import RelaySpec as RelaySpec
     from hdnhw.support.errors import SpecError as SpecError
 
 if not (Path(__file__).parent / "sim").is_dir():
@@ -86,8 +86,15 @@ def _commands() -> dict[str, Any]:
     return {name: command.function for name, command in made.items()}
 
 
+def _endpoints() -> dict[str, Any]:
+    """Return the classes of what endpoints may be asked for, also of kinds that are not named above."""
+    from hdnhw.endpoints import declared
+
+    return {spec.__name__: spec for spec in declared("spec").values()}
+
+
 def __getattr__(name: str) -> Any:
-    """Return a public name, the constructor of a network family, or the version: found when they are asked for."""
+    """Return a public name, what a family, a kind of endpoints or a command has, or the version: found when asked."""
     if name == "__version__":
         from importlib.metadata import version
 
@@ -99,7 +106,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         from hdnhw.networks.registry import makers
 
-        for found in (makers, _commands):
+        for found in (makers, _endpoints, _commands):
             if name in found():
                 return found()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -108,6 +115,5 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from hdnhw.networks.registry import makers
 
-    return sorted(
-        {*(name for name in globals() if name.startswith("__")), "__all__", *_places(), *makers(), *_commands()}
-    )
+    found = {*_places(), *makers(), *_endpoints(), *_commands()}
+    return sorted({*(name for name in globals() if name.startswith("__")), "__all__", *found})

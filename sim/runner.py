@@ -88,6 +88,8 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         The class of endpoints that the fabric must have; None for benches of the terminals below them.
     traces : bool
         Whether Verilator can write a dump.
+    summary : str
+        What ``hdnhw cosim`` says of a verdict, with its fields in braces; of benches that are the test of a kind.
     start : int
         Seed of what Verilator finds in the registers and memories of a fabric without initial values.
 
@@ -101,6 +103,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
     module: ClassVar[str]
     kind: ClassVar[type[EndpointSpec] | None] = None
     traces = False
+    summary: ClassVar[str]
     start = 1
 
     def __init__(self, fabric: EmittedFabric, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
@@ -115,6 +118,15 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
             if not fabric.initial:
                 arguments = (*arguments, "--x-initial", "unique")
         self.build = Build(self.name, files, top, simulator=simulator, arguments=arguments, root=root)
+
+    def asked_case(self, asked: Any) -> CaseType:
+        """Return the case that ``hdnhw cosim`` asks for, of :class:`hdnhw.library.cosimulation.CosimOptions`."""
+        raise NotImplementedError
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the result of that says beside the network, the test and the verdict."""
+        return {}
 
     @classmethod
     def of(cls, fabric: EmittedFabric) -> "Bench[CaseType, VerdictType]":

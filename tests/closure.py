@@ -40,6 +40,9 @@ PROGRAMS = {"make": "Makefile", "fusesoc": "hdnhw/fusesoc/", "git": ""}
 LOADED, CALLED, CHECKED = "loaded", "called", "checked"
 """When an import is done: with its module, when a function is called, or never, as it is for type checkers."""
 
+DECLARED = "hdnhw.endpoints.*."
+"""How the modules begin that ``hdnhw.endpoints.declared`` imports."""
+
 DOTTED = re.compile(r"\b(?:hdnhw|bench|tests|website)(?:\.\w+)+")
 IMPORTED = re.compile(r"from (hdnhw[\w.]*) import (.*)|\bimport (hdnhw) as")
 COMMAND = re.compile(r"\bhdnhw ([a-z][a-z-]+)")
@@ -73,10 +76,10 @@ def imports_of(node: ast.AST, package: tuple[str, ...], when: str = LOADED) -> I
 
 
 def _imported_by(call: ast.Call) -> str:
-    """Return the module that a call imports by a name that stands there."""
-    called = {"__import__", "import_module", "importlib.import_module"}
+    """Return the module that a call imports by a name that stands there; of each kind of endpoints, one with a star."""
+    called = {**dict.fromkeys(("__import__", "import_module", "importlib.import_module"), ""), "declared": DECLARED}
     named = [one.value for one in call.args[:1] if isinstance(one, ast.Constant) and ast.unparse(call.func) in called]
-    return str(named[0]) if named else ""
+    return f"{called[ast.unparse(call.func)]}{named[0]}" if named else ""
 
 
 def path_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
@@ -309,6 +312,9 @@ class Tree:
 
     def _lookup(self, name: str) -> set[str]:
         """Return the module that a dotted name is or begins with, and the packages that are imported before it."""
+        if name.startswith(DECLARED):
+            files = [file.split("/") for file in self._in("hdnhw/endpoints") if file.count("/") == 3]
+            return set().union(*(self._lookup(name.replace("*", kind, 1)) for kind in {file[2] for file in files}))
         parts, edges, last, rest = name.split("."), set[str](), "", [""]
         for end in range(1, len(parts) + 1):
             stem = self._followed("/".join(parts[:end]))

@@ -231,3 +231,20 @@ def refused(run, tmp_path, monkeypatch):
         return err
 
     return refused
+
+
+@pytest.fixture(scope="session")
+def complaints():
+    """Return a function that returns what the tools that are here say of some sources and a top level."""
+    from tests.verilog.readers import said_of
+
+    return said_of
+
+
+@pytest.fixture
+def answers_of_this_run(tmp_path_factory, worker_id, monkeypatch):
+    """Work in a folder that all processes of this run share, and no other run: what was proved before hides nothing."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "proofs"
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)

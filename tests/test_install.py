@@ -59,7 +59,12 @@ def test_the_wheel_has_the_package_and_the_core(wheel):
     core = {name for name in names if name.endswith(".so")}
     assert core == {f"hdnhw/core/{path.name}" for path in (ROOT / "hdnhw" / "core").glob("*.so")} != set()
     assert names - core == {name for name in packed() if not name.startswith("hdnhw/core/src/")}
-    assert {"hdnhw/sim/axi.py", "hdnhw/boards/uart.py", "hdnhw/figures/page.html"} <= names
+    assert {
+        "hdnhw/endpoints/axi4/bench.py",
+        "hdnhw/sim/runner.py",
+        "hdnhw/boards/uart.py",
+        "hdnhw/figures/page.html",
+    } <= names
 
 
 def test_the_source_distribution_has_what_a_wheel_is_built_from(tmp_path):

@@ -1,6 +1,7 @@
 """The layer order of the packages, read from the imports."""
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 ORDER = [
-    {"support"},
+    {"endpoints", "support"},
     {"core", "spec"},
     {"topology"},
     {"circuits"},
@@ -32,14 +33,26 @@ ORDER = [
 ]
 """Layers of hdnhw: one imports itself and what stands before it, never a neighbour of its own rank.
 
-The folders sim and boards stand beside hdnhw: the packages hdnhw.sim and hdnhw.boards."""
+The folders sim and boards stand beside hdnhw: the packages hdnhw.sim and hdnhw.boards. That of endpoints is what finds
+their kinds; the modules of a kind belong to the layers that their names say."""
+OF_A_KIND = {
+    "spec": "spec",
+    "format": "machine",
+    "model": "model",
+    "emitted": "verilog",
+    "proof": "proofs",
+    "bench": "sim",
+}
+"""Layers of the modules of a kind of endpoints, by the first word of their names; the others are RTL."""
+OF_KINDS = {"collectives", "measurement", "library", "cli", "__init__"}
+"""Layers that may name a kind of endpoints; the others know them all alike."""
 RANK = {layer: rank for rank, layers in enumerate(ORDER) for layer in layers}
 ALLOWED = {"core": {"core"}, "litex": {"spec", "support"}}
 """Of some layers, all that they may import of hdnhw."""
 FINDERS = (
     "hdnhw/__init__.py",
     "hdnhw/cli/__init__.py",
-    "hdnhw/library/collectives/schedules.py",
+    "hdnhw/endpoints/__init__.py",
     "hdnhw/networks/registry.py",
 )
 """Who imports what is named at run time: all that it finds in hdnhw stands below it, or in its own layer."""
@@ -71,28 +84,40 @@ PLACES = {
 """Where a library may be imported."""
 
 
-def layers_imported(module, names):
-    """Return the layers of hdnhw that an import reaches; ``from hdnhw import x`` reaches x."""
-    parts = module.split(".")
-    if parts[0] != "hdnhw":
+def layer_of(module):
+    """Return the layer of a module of hdnhw, and the kind of endpoints that it is of."""
+    _, layer, kind, name, *_ = [*module.split("."), "", "", ""]
+    if layer != "endpoints" or not kind:
+        return layer, ""
+    return OF_A_KIND.get(name.partition("_")[0], "rtl") if name else layer, kind
+
+
+def reached(module, names):
+    """Return layers and kinds of what an import reaches; ``from hdnhw import x`` reaches x."""
+    if module.split(".")[0] != "hdnhw":
         return set()
-    return {parts[1]} if len(parts) > 1 else set(names)
+    is_package = module == "hdnhw" or (module.startswith("hdnhw.endpoints.") and module.count(".") == 2)
+    return {layer_of(f"{module}.{name}") for name in names} if is_package else {layer_of(module)}
 
 
 def faults_of(path, source):
     """Return what is wrong with the imports of one file."""
     package, tree = tuple(path.split("/")[:-1]), ast.parse(source)
     faults = [] if path in FINDERS or path.startswith("bench/") else names_at_run_time(tree)
+    own, kind = layer_of(module_of(path)) if path[:6] == "hdnhw/" else (package[0], "")
+    place = path if not kind else f"{'sim' if own == 'sim' else f'hdnhw/{own}'}/"
     for module, names, _ in imports_of(tree, package):
         top = module.split(".")[0]
         if "*" in names:
             faults.append(f"star import of {module}")
-        if not path.startswith(PLACES.get(top, "")):
+        if not place.startswith(PLACES.get(top, "")):
             faults.append(f"{top} is not for this folder")
-        own = (package[1:] or [Path(path).stem])[0] if package[0] == "hdnhw" else package[0]
         if own != "bench":
             faults += [f"{own} imports {top}"] if top in OWN else []
-            faults += [f"{own} imports {layer}" for layer in layers_imported(module, names) if is_upward(own, layer)]
+            found = reached(module, names)
+            faults += [f"{own} imports {layer}" for layer, _ in found if is_upward(own, layer)]
+            strange = {one for _, one in found} - {"", kind, *([] if kind else "*")}
+            faults += [f"{kind or own} names {one}" for one in strange if kind or own not in OF_KINDS]
     return faults
 
 
@@ -100,12 +125,9 @@ def names_at_run_time(tree):
     """Return what imports modules whose names do not stand there."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = [(ast.unparse(call.func).split(".")[-1], call.args[:1]) for call in calls]
-    return [
-        f"{name} of what is named at run time"
-        for name, first in named
-        if name == "entry_points"
-        or (name in ("import_module", "__import__") and not all(isinstance(one, ast.Constant) for one in first))
-    ]
+    unsaid = {name for name, first in named if not all(isinstance(one, ast.Constant) for one in first)}
+    found = unsaid & {"import_module", "__import__", "declared"} | {name for name, _ in named} & {"entry_points"}
+    return [f"{name} of what is named at run time" for name in found]
 
 
 def is_upward(own, layer):
@@ -120,6 +142,13 @@ def sources(*folders):
 
 def name_of(path):
     return str(path.relative_to(ROOT))
+
+
+def module_of(path):
+    """Return the dotted name of a file of hdnhw, sim or boards."""
+    name = path.removesuffix(".py").replace("/", ".")
+    name = name if name.startswith("hdnhw") else f"hdnhw.{name}"
+    return name.removesuffix(".__init__") if name.count(".") > 1 else name
 
 
 @each("path", sources("hdnhw", "sim", "boards", "bench"))
@@ -138,33 +167,30 @@ def test_the_layers_of_the_model_are_layers():
 
 
 LOADING = """
+import json
 import sys
 from importlib import import_module
-from pkgutil import walk_packages
 
-from hdnhw.support.errors import SpecError
-
-allowed = {"support"}
-for layer in sys.argv[1:]:
+layers, allowed = json.loads(sys.argv[1]), set()
+layer_of = {module: layer for layer, modules in layers for module in modules}
+for layer, modules in layers:
     allowed.add(layer)
-    package = import_module(f"hdnhw.{layer}")
-    for module in walk_packages(package.__path__, f"hdnhw.{layer}."):
-        if not module.name.startswith("hdnhw.core.libcore"):
-            import_module(module.name)
+    for module in modules:
+        import_module(module)
     if layer == "networks":
         from hdnhw.networks.parse import parse
         parse("rdn(cube(2), 1)")
-    loaded = {name.split(".")[1] for name in sys.modules if name.startswith("hdnhw.")}
+    loaded = {layer_of[module] for module in sys.modules if module in layer_of}
     assert loaded <= allowed, (layer, loaded - allowed)
 """
 
 
 def test_nothing_above_is_loaded_when_a_layer_is():
     """However it is imported: all modules of each layer, and all families, are loaded, the lowest layers first."""
+    modules = [module_of(name_of(path)) for path in sources("hdnhw", "sim", "boards")]
     layers = [layer for layers in ORDER if "__init__" not in layers for layer in sorted(layers)]
-    done = subprocess.run(
-        [sys.executable, "-c", LOADING, *layers[: layers.index("cli")]], text=True, capture_output=True
-    )
+    of = [(layer, [module for module in modules if layer_of(module)[0] == layer]) for layer in layers]
+    done = subprocess.run([sys.executable, "-c", LOADING, json.dumps(of)], text=True, capture_output=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -213,6 +239,19 @@ def test_no_star_imports_in_tests(path):
         ("hdnhw/verilog/x.py", "import cocotb", "cocotb is not for this folder"),
         ("hdnhw/topology/x.py", "import networkx as nx", "networkx is not for this folder"),
         ("sim/x.py", "from tests.x import y", "sim imports tests"),
+        ("hdnhw/endpoints/axi4/spec.py", "from hdnhw.machine.flit import FlitFormat", "spec imports machine"),
+        ("hdnhw/endpoints/axi4/format.py", "from hdnhw.endpoints.axi4 import emitted", "machine imports verilog"),
+        ("hdnhw/endpoints/axi4/format_x.py", "from hdnhw.endpoints.axi4.tags import Tags", "machine imports rtl"),
+        ("hdnhw/endpoints/axi4/tags.py", "import hdnhw.endpoints.axi4.model", "rtl imports model"),
+        ("hdnhw/endpoints/axi4/emitted.py", "from hdnhw.endpoints.axi4.bench import x", "verilog imports sim"),
+        ("hdnhw/endpoints/axi4/bench.py", "import amaranth", "amaranth is not for this folder"),
+        ("hdnhw/endpoints/axi4/tags.py", "import cocotb", "cocotb is not for this folder"),
+        ("hdnhw/endpoints/axi4/tags.py", "from hdnhw.endpoints.relay.pending import x", "axi4 names relay"),
+        ("hdnhw/endpoints/axi4/bench.py", "from hdnhw.endpoints import declared\ndeclared('spec')", "axi4 names *"),
+        ("hdnhw/machine/x.py", "from hdnhw.endpoints import declared\ndeclared('emitted')", "machine imports verilog"),
+        ("hdnhw/machine/x.py", "declared(NAME)", "declared of what is named at run time"),
+        ("hdnhw/verilog/x.py", "from hdnhw.endpoints.axi4.spec import x", "verilog names axi4"),
+        ("hdnhw/endpoints/__init__.py", "from hdnhw.spec import FabricSpec", "endpoints imports spec"),
     ],
 )
 def test_each_fault_is_seen(path, source, fault):
@@ -231,6 +270,11 @@ def test_each_fault_is_seen(path, source, fault):
         ("sim/x.py", "import cocotb\nfrom hdnhw.model.fabric import FabricModel"),
         ("boards/x.py", "from hdnhw.sim.listener import Listener"),
         ("bench/x.py", "from hdnhw.boards.uart import Uart"),
+        ("hdnhw/endpoints/axi4/tags.py", "import amaranth\nfrom hdnhw.endpoints.axi4.format import MemoryFormat"),
+        ("hdnhw/endpoints/axi4/bench_x.py", "import cocotb\nfrom hdnhw.endpoints.axi4 import emitted, tags"),
+        ("hdnhw/library/x.py", "from hdnhw.endpoints.axi4.spec import AxiMemorySpec"),
+        ("hdnhw/spec/x.py", "from hdnhw.endpoints import declared\ndeclared('spec')"),
+        ("hdnhw/verilog/x.py", "from hdnhw.endpoints import declared\ndeclared('emitted')"),
     ],
 )
 def test_what_is_allowed(path, source):

@@ -11,9 +11,11 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCMini
 from migen import ClockDomain
 
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.litex import NetworkOnChip
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 

@@ -15,7 +15,7 @@ from tests.conftest import each
 
 ROOT = Path(__file__).parents[1]
 ROUTER, INFO, KERNEL = "hdnhw/rtl/router.py", "hdnhw/library/info.py", "hdnhw/model/course.py"
-UART, AXI, PAGE = "boards/uart.py", "sim/axi_bench.py", "docs/python.md"
+UART, AXI, PAGE = "boards/uart.py", "hdnhw/endpoints/axi_stream/bench_cocotb.py", "docs/python.md"
 
 
 @cache
@@ -38,11 +38,11 @@ def tree_with(files):
         ("if TYPE_CHECKING:\n    import hdnhw.rtl.router", [], [ROUTER]),
         ("'''See hdnhw.rtl.router.'''", [], [ROUTER]),
         ("import fuzz", ["tests/fuzz.py", "hdnhw/cli/machines.py"], []),
-        ("from hdnhw.sim import axi", ["sim/axi.py", AXI, "sim/object_cache.py"], [UART]),
+        ("from hdnhw.endpoints.axi_stream import bench", [AXI, "sim/object_cache.py"], [UART]),
         ("monkeypatch.setattr('hdnhw.rtl.router.SIZE', 1)", [ROUTER], []),
         ("code = 'import sys; from hdnhw.rtl.router import SIZE'", [ROUTER], []),
         ("import hdnhw.networks.registry", ["hdnhw/networks/families/star.py"], [ROUTER]),
-        ("GROUP = 'hdnhw.benches'", [AXI], [UART]),
+        ("declared('bench')", [AXI, "hdnhw/endpoints/axi4/bench.py"], [UART]),
         ("TOOLS = BIN / 'hdnhw-tools'", ["sim/tools.py"], [AXI]),
         ("import hdnhw\nhdnhw.info(3)", [INFO], [KERNEL]),
         ("from hdnhw import emit", [ROUTER], ["hdnhw/library/picture.py"]),
@@ -68,8 +68,8 @@ def tree_with(files):
         ("FILE = Path(__file__).parent / 'reference' / 'networks.json'", ["tests/reference/networks.json"], [PAGE]),
         ("FILE = Path(__file__).parents[2] / 'constraints'", ["constraints/fabric.lpf"], [PAGE]),
         ("FILE = 'bench/tables.py'", ["bench/tables.py"], ["bench/pictures.py"]),
-        ("FAMILY = 'sim', 'docs', tmp_path / 'docs' / 'python.md'", [], ["sim/axi.py", PAGE]),
-        ("PATHS = [ROOT / one for one in ['website', 'sim']]", ["website/links.py", "sim/axi.py"], []),
+        ("FAMILY = 'sim', 'docs', tmp_path / 'docs' / 'python.md'", [], ["sim/runner.py", PAGE]),
+        ("PATHS = [ROOT / one for one in ['website', 'sim']]", ["website/links.py", "sim/runner.py"], []),
         ("shutil.copytree(ROOT / 'hdnhw', folder)", ["hdnhw/figures/page.html", ROUTER], ["bench/tables.py"]),
         ("subprocess.run(['make', '-n'])", ["Makefile"], [PAGE]),
         ("subprocess.run(['git', 'ls-files'])", ["Makefile", PAGE, AXI], []),
@@ -79,8 +79,8 @@ def tree_with(files):
         ("tests/topology/test_metrics.py", ["tests/reference/networks.json"], ["hdnhw/model/fabric.py"]),
         ("tests/rtl/test_arbiter.py", ["tests/rtl/conftest.py", ROUTER], ["hdnhw/cli/options.py"]),
         ("tests/verilog/test_core.py", [ROUTER, "hdnhw/fusesoc/generate.py", "hdnhw/fusesoc/generator.core"], [UART]),
-        ("tests/sim/test_axi4.py", ["sim/axi4_bench.py"], [UART]),
-        ("tests/machine/test_machine.py", ["sim/collective.py"], []),
+        ("tests/endpoints/axi4/test_bench.py", ["hdnhw/endpoints/axi4/bench_cocotb.py"], [UART]),
+        ("tests/machine/test_machine.py", ["hdnhw/endpoints/collective/bench.py"], []),
         ("tests/boards/test_uart.py", [UART], ["hdnhw/cli/__init__.py"]),
         ("tests/bench/test_tables.py", ["bench/tables.py", "README.md"], []),
         ("tests/library/test_docs.py", [PAGE, "docs/start-hardware.md", "hdnhw/topology/places.py"], []),

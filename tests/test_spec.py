@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hdnhw
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.networks.families.ccc import ccc
 from hdnhw.networks.families.crossed_cube import crossed_cube
 from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
@@ -21,15 +24,12 @@ from hdnhw.networks.families.star import star
 from hdnhw.networks.families.swapped import folded_hsn, hcn, hcn3, hfn, hsn
 from hdnhw.networks.parse import parse
 from hdnhw.spec import (
-    AxiStreamSpec,
-    CollectiveSpec,
     DualCube,
     DualNet,
     FabricSpec,
     Factor,
     NetworkSpec,
     Product,
-    RelaySpec,
     complete,
     cube,
     ghc,
@@ -418,7 +418,7 @@ def test_fabric_limits():
         ({"modes": ["f"]}, "modes must be a string, not ['f']"),
         (
             {"endpoints": "axi-stream"},
-            "endpoints must be AxiStreamSpec, AxiMemorySpec, CollectiveSpec, RelaySpec, ExchangeSpec or None, "
+            "endpoints must be AxiStreamSpec, AxiMemorySpec, CollectiveSpec, ExchangeSpec, RelaySpec or None, "
             "not 'axi-stream'",
         ),
     ],

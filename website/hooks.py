@@ -13,6 +13,7 @@ from mkdocs.structure.files import File
 from nbconvert import MarkdownExporter
 
 import hdnhw
+from hdnhw.endpoints import declared
 from hdnhw.networks.registry import makers
 from website.commands import command_page
 from website.notebooks import EXECUTED, NOTEBOOKS, ROOT
@@ -103,6 +104,8 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 def python_page() -> str:
     """Return the reference of the names of ``hdnhw``; mkdocstrings puts in what their docstrings say."""
     classes = [name for name in hdnhw.__all__ if isinstance(getattr(hdnhw, name), type)]
+    kinds = {spec.__name__: spec.__module__ for spec in declared("spec").values()}
+    others = [f"{module}.{name}" for name, module in kinds.items() if name not in classes]
     functions = [name for name in hdnhw.__all__ if name not in classes and callable(getattr(hdnhw, name))]
     makes = {name: f"{inspect.unwrap(maker).__module__}.{maker.__name__}" for name, maker in makers().items()}
     parts = [
@@ -111,7 +114,7 @@ def python_page() -> str:
     ]
     for title, names in (
         ("Functions", [f"hdnhw.{name}" for name in functions]),
-        ("Classes", [f"hdnhw.{name}" for name in classes]),
+        ("Classes", [*(f"hdnhw.{name}" for name in classes), *others]),
         ("Constructors of networks", [makes[name] for name in sorted(makes)]),
     ):
         parts += [f"## {title}", *(f"::: {name}" for name in names)]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.sim.runner import TopLevelBench
-from hdnhw.spec import AxiStreamSpec
 
 
 @dataclass(frozen=True, kw_only=True)

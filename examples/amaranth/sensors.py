@@ -12,8 +12,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import Out, connect
 from amaranth.sim import Simulator
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.component import fabric_component
 
 WORDS, FRAMES = 3, 2

@@ -1,8 +1,8 @@
 """Commands that write or measure hardware."""
 
 from hdnhw.cli.options import Command
+from hdnhw.endpoints import declared
 from hdnhw.library import hardware
-from hdnhw.spec import ENDPOINTS
 
 COMMANDS = (
     Command(
@@ -10,7 +10,7 @@ COMMANDS = (
         example="hdnhw emit 'rdn(cube(3), 1)' -o build/rdn",
         arguments={"output": "DIR directory for the files"},
         machine={},
-        endpoints=ENDPOINTS,
+        endpoints=declared("spec"),
     ),
-    Command(hardware.synth, example="hdnhw synth 'torus(4, 4)' --family ecp5", machine={}, endpoints=ENDPOINTS),
+    Command(hardware.synth, example="hdnhw synth 'torus(4, 4)' --family ecp5", machine={}, endpoints=declared("spec")),
 )

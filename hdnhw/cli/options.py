@@ -9,11 +9,12 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from hdnhw.endpoints import declared
 from hdnhw.figures.look import Look
 from hdnhw.library.asked import DrawnOptions
 from hdnhw.library.options import given
 from hdnhw.library.result import Result as Found
-from hdnhw.spec import ENDPOINTS, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.checks import meant
 from hdnhw.spec.options import (
     REQUIRED,
@@ -178,7 +179,7 @@ class Command:
         if self.machine is not None:
             add_machine_options(parser, also=self.also, defaults=self.defaults, **self.machine)
         for kind in self.endpoints:
-            _add_options(parser, ENDPOINTS[kind], group=ENDPOINTS[kind].title, prefix=OF_ENDPOINTS)
+            _add_options(parser, declared("spec")[kind], group=declared("spec")[kind].title, prefix=OF_ENDPOINTS)
         return parser
 
     def _add_argument(self, parser: Parser, parameter: Parameter) -> None:
@@ -325,5 +326,5 @@ def machine_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def endpoint_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of endpoints that are given, of whatever kind."""
-    names = dict.fromkeys(name for spec in ENDPOINTS.values() for name in options_of(spec))
+    names = dict.fromkeys(name for spec in declared("spec").values() for name in options_of(spec))
     return given({name: getattr(options, OF_ENDPOINTS + name, None) for name in names})

@@ -1,8 +1,8 @@
 """The command that proves what holds for the emitted Verilog."""
 
 from hdnhw.cli.options import Command
+from hdnhw.endpoints import declared
 from hdnhw.library import proofs
-from hdnhw.spec import ENDPOINTS
 
 COMMANDS = (
     Command(
@@ -14,6 +14,6 @@ COMMANDS = (
             "output": "DIR write certificate.json into the folder that has the fabric of SPEC",
         },
         machine={},
-        endpoints=ENDPOINTS,
+        endpoints=declared("spec"),
     ),
 )

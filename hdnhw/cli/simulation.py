@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hdnhw.cli.options import Command, Result
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.library import simulation
-from hdnhw.spec import RelaySpec
 
 
 def _shown(curves: Result) -> Result:

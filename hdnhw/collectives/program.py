@@ -1,7 +1,7 @@
 """Programs: the collective operations that one engine can run, their sends in one numbering, and the memory they take.
 
-An engine (:mod:`hdnhw.rtl.collective`) knows a schedule as the circuits of its conditions and a few constants a send.
-It holds messages in buffers; how many it needs is counted here, by moving the messages.
+An engine (:mod:`hdnhw.endpoints.collective`) knows a schedule as the circuits of its conditions and a few constants a
+send. It holds messages in buffers; how many it needs is counted here, by moving the messages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,8 @@ from hdnhw.collectives.executor import Execution, execute
 from hdnhw.collectives.lead import Pairs, check_lead
 from hdnhw.collectives.operations import operation_phases
 from hdnhw.collectives.schedule import Schedule
-from hdnhw.spec import BARRIER, JOIN, MULTICAST, CollectiveSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.spec import BARRIER, JOIN, MULTICAST
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 from hdnhw.topology.graph import Network

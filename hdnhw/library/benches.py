@@ -5,24 +5,24 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from hdnhw.endpoints import declared
+from hdnhw.endpoints.relay.bench import RelayBench
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.tools import ToolError
-from hdnhw.library.cosimulation import ERROR_RATE, TESTS, CosimOptions
+from hdnhw.library.cosimulation import ERROR_RATE, TESTS, CosimOptions, kinds_of_tests
 from hdnhw.library.options import drawn_faults, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.networks.parse import parse
-from hdnhw.sim.axi import AxiBench
-from hdnhw.sim.axi4 import MemoryBench
 from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.clocks import ClockBench
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
-from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict
 from hdnhw.sim.runner import Bench, Run
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -40,12 +40,6 @@ OF_TESTS = {
     **dict.fromkeys(("pattern", "injection", "lengths", "rate", "cycles", "source_gap", "sink_stall"), "load"),
 }
 """Options that are for one test."""
-
-ENDPOINTS_OF_TEST = {"axi": AxiStreamSpec.kind, "axi4": AxiMemorySpec.kind}
-"""What a test needs at the terminals."""
-
-CLOCKED_TESTS = ("random", "axi", "axi4")
-"""Tests of fabrics whose nodes have clocks of their own."""
 
 Row = dict[str, Any]
 
@@ -140,8 +134,9 @@ def _check_test(asked: CosimOptions) -> None:
     _ = _resets(asked)
     if asked.error_rate is not None:
         check_error_rate(asked.error_rate)
-    if asked.node_clocks and asked.test not in CLOCKED_TESTS:
-        tests = ", ".join(CLOCKED_TESTS)
+    clocked = ["random", *(test for test, kind in kinds_of_tests().items() if declared("emitted")[kind].has_streams)]
+    if asked.node_clocks and asked.test not in clocked:
+        tests = ", ".join(clocked)
         raise SpecError(f"{named('node_clocks')} is for the {tests} tests, see {named('test')}")
 
 
@@ -165,7 +160,7 @@ def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Row, told: str) -> 
 def _endpoints(asked: CosimOptions) -> str | None:
     """Return what a test needs at the terminals."""
     by_waypoints = asked.test == "faults" and "waypoints" in asked.machine
-    return RelaySpec.kind if by_waypoints else ENDPOINTS_OF_TEST.get(asked.test or "")
+    return RelaySpec.kind if by_waypoints else kinds_of_tests().get(asked.test or "")
 
 
 def _fabric(asked: CosimOptions) -> FabricSpec:
@@ -193,30 +188,16 @@ def cosim_clocks(asked: CosimOptions) -> Result:
     return _run_endpoints(bench, case, about, told)
 
 
-def cosim_axi(asked: CosimOptions) -> Result:
-    """Send frames through the AXI endpoints of the emitted Verilog by cocotbext-axi and check each of them."""
-    _check_simulator(asked, "the axi test needs")
+def cosim_endpoints(kind: str, asked: CosimOptions) -> Result:
+    """Run the test of a kind of endpoints on the emitted Verilog."""
+    _check_simulator(asked, f"the {asked.test} test needs")
     spec = _fabric(asked)
-    bench = _started(AxiBench(_emitted(spec, asked)), asked)
-    case = bench.make_case(frames=asked.frames, seed=asked.seed)
-    say(f"axi: {bench.layout.network.num_nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
-    about = {"spec": str(spec.network), "test": "axi", "max_frame": bench.endpoints.max_frame}
-    return _run_endpoints(bench, case, about, "{frames} frames in {cycles} cycles: {lost} lost, {corrupted} corrupted")
-
-
-def cosim_axi4(asked: CosimOptions) -> Result:
-    """Send bursts between managers and memories through AXI4 endpoints by cocotbext-axi and check each of them."""
-    _check_simulator(asked, "the axi4 test needs")
-    spec = _fabric(asked)
-    bench = _started(MemoryBench(_emitted(spec, asked)), asked)
-    case = bench.make_case(bursts=asked.bursts, seed=asked.seed)
-    say(f"axi4: {bench.nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
-    told = (
-        "{bursts} bursts in {cycles} cycles: {unanswered} unanswered, {wrong_data} with wrong data, {wrong_responses} "
-        "with a wrong response, {memory_mismatches} memory mismatches; {refused} refused as they should be"
-    )
-    about = {"spec": str(spec.network), "test": "axi4", "node_clocks": asked.node_clocks}
-    return _run_endpoints(bench, case, about, told)
+    bench = _started(declared("bench")[kind].of(_emitted(spec, asked)), asked)
+    nodes = bench.machine.network.num_nodes
+    case = bench.asked_case(asked)
+    say(f"{asked.test}: {nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
+    about = {"spec": str(spec.network), "test": asked.test, **bench.about}
+    return _run_endpoints(bench, case, about, bench.summary)
 
 
 def cosim_relay(asked: CosimOptions) -> Result:
@@ -323,10 +304,8 @@ def _fabrics(test: str, asked: CosimOptions) -> list[FabricSpec]:
 def cosim(asked: CosimOptions) -> Result:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
     _check_test(asked)
-    if asked.test == "axi":
-        return cosim_axi(asked)
-    if asked.test == "axi4":
-        return cosim_axi4(asked)
+    if kind := kinds_of_tests().get(asked.test or ""):
+        return cosim_endpoints(kind, asked)
     if asked.node_clocks:
         return cosim_clocks(asked)
     if asked.test == "errors":

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
+from hdnhw.endpoints import declared
 from hdnhw.library.asked import asks
 from hdnhw.library.hardware import VerilogOptions
 from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, given, spec_of
@@ -18,7 +19,13 @@ SIMULATORS = ("verilator", "icarus")
 TESTS = ("hops", "random", "exchange")
 """The tests that run unless one is asked for."""
 
-ALL_TESTS = (*TESTS, "load", "faults", "errors", "rig", "axi", "axi4")
+
+def kinds_of_tests() -> dict[str, str]:
+    """Return the kinds of endpoints that have a test, by the names of these."""
+    return {spec.test: kind for kind, spec in declared("spec").items() if spec.test}
+
+
+ALL_TESTS = (*TESTS, "load", "faults", "errors", "rig", *kinds_of_tests())
 """The tests that there are."""
 
 MOST_PAUSES = 192

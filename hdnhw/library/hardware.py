@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from hdnhw.fpga.spec import SynthOptions, SynthSpec
 from hdnhw.library.asked import asks
-from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, fabric_of
+from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, TerminalOptions, fabric_of
 from hdnhw.library.result import Result
-from hdnhw.spec.endpoints import TerminalOptions
 from hdnhw.spec.options import Flag, Options, Text, option, options_of
 from hdnhw.support.files import check_folder
 from hdnhw.support.naming import named

@@ -3,14 +3,17 @@
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from os import PathLike as PathLikeOf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
+from hdnhw.endpoints import declared
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.figures.look import Look
 from hdnhw.networks.parse import parse
-from hdnhw.spec import ENDPOINTS, CollectiveSpec, EndpointSpec, FabricSpec, NetworkSpec, RelaySpec
-from hdnhw.spec.options import Names, Node, Option, members_of, options_of
+from hdnhw.spec import EndpointSpec, FabricSpec, NetworkSpec
+from hdnhw.spec.options import Kind, Names, Node, Option, Options, members_of, option, options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, flag_of, named
 
@@ -62,7 +65,16 @@ else:
     MachineOptions = _keywords("MachineOptions", "Options of a machine, as docs/machines.md has them", FabricSpec)
     FigureOptions = _keywords("FigureOptions", "How a figure looks, as docs/commands.md has it", Look)
     RelayOptions = _keywords("RelayOptions", "Options of relays, as docs/faults.md has them", RelaySpec)
-    EndpointOptions = _keywords("EndpointOptions", "Options of endpoints", *ENDPOINTS.values())
+    EndpointOptions = _keywords("EndpointOptions", "Options of endpoints", *declared("spec").values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class TerminalOptions(Options):
+    """Options of commands about a fabric with or without endpoints."""
+
+    endpoints: str | EndpointSpec | None = option(
+        None, Kind, "what stands at the terminals", choices=tuple(declared("spec"))
+    )
 
 
 def figure_apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -208,18 +220,20 @@ def endpoints_of(
     SpecError
         If a value is out of range, or an option is of other endpoints.
     """
-    if isinstance(kind, str) and kind not in ENDPOINTS:
-        raise SpecError(f"{named('endpoints')} {choices_text(ENDPOINTS, kind)}")
-    own = options_of(ENDPOINTS[kind]) if isinstance(kind, str) else {}
+    kinds = declared("spec")
+    if isinstance(kind, str) and kind not in kinds:
+        raise SpecError(f"{named('endpoints')} {choices_text(kinds, kind)}")
+    own = options_of(kinds[kind]) if isinstance(kind, str) else {}
     for name in options:
         if name not in own:
-            others = [spec.title for spec in ENDPOINTS.values() if name in options_of(spec)]
+            others = [spec.title for spec in kinds.values() if name in options_of(spec)]
             if not others:
                 raise TypeError(f"there is no option {name!r} of a machine")
             raise SpecError(f"{named(name)} is for {' and '.join(others)}; this fabric has none")
     if not isinstance(kind, str):
         return kind
-    return ENDPOINTS[kind](**{name: _value(own[name], value, network) for name, value in options.items()})
+    made: EndpointSpec = kinds[kind](**{name: _value(own[name], value, network) for name, value in options.items()})
+    return made
 
 
 def _value(option: Option, value: Any, network: NetworkSpec) -> Any:

@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from hdnhw.library.asked import asks
-from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, fabric_of, given
+from hdnhw.library.options import (
+    EndpointOptions,
+    MachineOptions,
+    NetworkLike,
+    PathLike,
+    TerminalOptions,
+    fabric_of,
+    given,
+)
 from hdnhw.library.result import Result
 from hdnhw.proofs.finding import SECONDS
-from hdnhw.spec.endpoints import TerminalOptions
 from hdnhw.spec.options import Flag, Given, Rate, option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named

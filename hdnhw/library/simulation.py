@@ -9,6 +9,7 @@ from os import PathLike as PathLikeOf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.library.asked import DrawnOptions, WorkerOptions, asks, made_by, plot_of
 from hdnhw.library.equal import EQUALS, MOST_BITS, PACKET_BITS, Equal, make_equal
 from hdnhw.library.options import (
@@ -26,7 +27,7 @@ from hdnhw.library.options import (
 )
 from hdnhw.library.result import Result
 from hdnhw.model.engines import COMPILED, ENGINES
-from hdnhw.spec import FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.load import LEAST_RATE, PRECISION, MeasuredOptions
 from hdnhw.spec.options import Choice, Flag, Given, Pattern, Patterns, Size, option, options_of, threads_option
 from hdnhw.support.errors import SpecError

@@ -3,34 +3,20 @@
 Model, RTL, emission, synthesis, benches and boards are handed a :class:`Machine` whole and read from it what they need.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.collectives.barrier import barrier_rounds
-from hdnhw.collectives.instructions import RegisterProgram, make_register_program
-from hdnhw.collectives.program import Program, make_program
+from hdnhw.endpoints import declared
 from hdnhw.machine.crc import check_width
-from hdnhw.machine.flit import (
-    FlitFormat,
-    FrameFormat,
-    GeneratorFormat,
-    HeaderFormat,
-    JointFormat,
-    MemoryFormat,
-    MessageFormat,
-    RegisterFormat,
-    RelayFormat,
-)
-from hdnhw.machine.frames import FramePool
+from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, MATCHED_INJECTION_BUFFERS, SlotTiming, buffers_per_vc
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.schemes import fabric_plan
-from hdnhw.spec import BARRIER, JOIN, AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -38,9 +24,6 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
-
-CUT_THROUGH_ENDPOINTS = (AxiStreamSpec.kind, AxiMemorySpec.kind)
-"""Kinds of endpoints that go with cut-through: others count slots."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +36,7 @@ class Machine:
     plan : RoutingPlan
         Of the spec's network, modes and lanes.
     shares_packets : bool
-        Whether its collective engines are parts of engines that send packets of another kind too.
+        Whether its endpoints are parts of some that send packets of another format too.
 
     Raises
     ------
@@ -98,7 +81,7 @@ class Machine:
             raise SpecError(
                 f"cut-through does not go with {named(option)}: a packet is routed before its head flit comes"
             )
-        if spec.endpoints is not None and spec.endpoints.kind not in CUT_THROUGH_ENDPOINTS:
+        if spec.endpoints is not None and not spec.endpoints.cuts_through:
             raise SpecError(f"cut-through does not go with {named('endpoints', spec.endpoints.kind)}")
         _ = self.odd
 
@@ -208,60 +191,11 @@ class Machine:
         return self.timing.matching_rounds if self.timing.matches else 0
 
     @cached_property
-    def program(self) -> Program:
-        """What collective engines run, of a machine that has some."""
-        assert isinstance(self.spec.endpoints, CollectiveSpec)
-        return make_program(self.network, self.spec.endpoints)
-
-    @property
-    def in_registers(self) -> bool:
-        """Whether it has collective engines for operations in registers alone."""
-        return isinstance(self.spec.endpoints, CollectiveSpec) and self.spec.endpoints.in_registers
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether its collective engines are joined from several: see :class:`hdnhw.spec.CollectiveSpec`."""
-        return isinstance(self.spec.endpoints, CollectiveSpec) and self.spec.endpoints.is_joint
-
-    @cached_property
-    def parts(self) -> "tuple[Machine, ...]":
-        """The same machine with each part of its collective engines by itself; that itself where they are not joined.
-
-        Of two parts, the one that moves messages is the first.
-        """
-        endpoints = self.spec.endpoints
-        if not (isinstance(endpoints, CollectiveSpec) and endpoints.is_joint):
-            return (self,)
-        shares = len(endpoints.parts) > 1
-        return tuple(Machine(replace(self.spec, endpoints=part), self.plan, shares) for part in endpoints.parts)
-
-    @property
-    def operations(self) -> tuple[str, ...]:
-        """What its collective engines can do, in the order of the numbers by which a host asks for it."""
-        assert isinstance(self.spec.endpoints, CollectiveSpec)
-        return self.spec.endpoints.operations
-
-    @cached_property
-    def rounds(self) -> int:
-        """Of the barrier of collective engines, 0 if they have none."""
-        return barrier_rounds(self.network) if BARRIER in self.operations else 0
-
-    @cached_property
-    def register_program(self) -> RegisterProgram:
-        """What they run, if it is in registers."""
-        assert isinstance(self.spec.endpoints, CollectiveSpec)
-        return make_register_program(self.network, self.spec.endpoints.operations)
-
-    @cached_property
     def endpoint_format(self) -> Any:
-        """The :class:`hdnhw.machine.flit.HeaderFormat` of what endpoints send each other; None of bare streams."""
+        """The :class:`hdnhw.machine.flit.HeaderFormat` of what endpoints send each other, None if there is none."""
         endpoints = self.spec.endpoints
-        return None if endpoints is None else _FORMATS[endpoints.kind](self, endpoints)
-
-    @cached_property
-    def frame_pool(self) -> FramePool:
-        """The memories of AXI4-Stream endpoints, of a machine that has some."""
-        return FramePool(self.endpoint_format, self.network.num_nodes)
+        made = None if endpoints is None else declared("format").get(endpoints.kind)
+        return None if made is None else made.of(self)
 
     def options(self, **kinds: bool) -> dict[str, Any]:
         """Return its options by their names, with the values that defaults stand for.
@@ -274,35 +208,6 @@ class Machine:
         ram = "block" if self.is_block_ram else "distributed"
         resolved = {"modes": self.plan.modes, "buffers": self.buffers, "ram": ram}
         return {name: resolved.get(name, getattr(self.spec, name)) for name in options_of(self.spec, **kinds)}
-
-
-def _collective_format(machine: Machine, endpoints: CollectiveSpec) -> HeaderFormat:
-    numbers: dict[str, Any] = {"operators": endpoints.operators, "numbers": endpoints.numbers}
-    sizes: dict[str, Any] = {
-        "message_packets": endpoints.message_packets,
-        "variable_messages": endpoints.variable_messages,
-    }
-    if endpoints.is_joint:
-        parts = tuple(part.endpoint_format for part in machine.parts)
-        sizes["has_groups"] = JOIN in endpoints.operations
-        return JointFormat(machine.flits, **numbers, parts=parts, **sizes)
-    numbers["has_kind"] = machine.shares_packets
-    if machine.in_registers:
-        return RegisterFormat(machine.flits, machine.register_program.packets, **numbers)
-    program = machine.program
-    numbers |= {"operators": endpoints.operators if program.combines else ()}
-    sizes["has_groups"] = program.has_groups
-    return MessageFormat(machine.flits, len(program.sends), program.reads_target, **numbers, **sizes)
-
-
-_FORMATS: Mapping[str, Callable[[Machine, Any], HeaderFormat]] = {
-    AxiStreamSpec.kind: lambda machine, endpoints: FrameFormat(machine.flits, endpoints),
-    AxiMemorySpec.kind: lambda machine, endpoints: MemoryFormat(machine.flits, endpoints),
-    CollectiveSpec.kind: lambda machine, endpoints: _collective_format(machine, endpoints),
-    RelaySpec.kind: lambda machine, endpoints: RelayFormat(machine.flits, endpoints),
-    ExchangeSpec.kind: lambda machine, endpoints: GeneratorFormat(machine.flits, endpoints),
-}
-"""The format of each kind of endpoints."""
 
 
 @lru_cache(maxsize=8)

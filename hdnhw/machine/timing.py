@@ -15,6 +15,9 @@ LONG_SLOT = 8
 FLIT_REGISTER_SLOT = 4
 """Flits from which a slot has time for a register behind the buffer where packets leave first in, first out."""
 
+ROW = 16
+"""Words of a distributed RAM."""
+
 BLOCK_RAM_BUFFERS = 4
 """Packet buffers of a port from which block RAM is worth it, where there is time to read it."""
 

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.machine.flit import RELAY_COUNTS
+from hdnhw.endpoints.relay.format import RELAY_COUNTS
+from hdnhw.endpoints.relay.model import RelayCourse, Sends
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.machine import Machine
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.statistics import summarise
 from hdnhw.measurement.sweep import load_row, machine_row
 from hdnhw.model.fabric import FabricModel
-from hdnhw.model.relay import RelayCourse, Sends
 from hdnhw.multipath.waypoints import Detours, RouteTable
 from hdnhw.rules.plan import RoutingPlan
-from hdnhw.spec import RelaySpec
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 from hdnhw.support.progress import Progress, Stopwatch

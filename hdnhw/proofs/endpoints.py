@@ -1,23 +1,18 @@
-"""Endpoints: rules of their streams, what sender and granter of AXI4-Stream make of frames, and barriers of engines."""
+"""Endpoints: rules of their streams, and what each kind of them has to prove beside."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from hdnhw.proofs.barrier import BarrierRig
-from hdnhw.proofs.bursts import BurstsRig
+from hdnhw.endpoints import declared
 from hdnhw.proofs.finding import Finding
-from hdnhw.proofs.frames import FramesRig
-from hdnhw.proofs.grants import GranterRig
-from hdnhw.proofs.packets import SenderRig
 from hdnhw.proofs.rig import Rig
 from hdnhw.proofs.search import PROOF_ROOT, Settle, answer_of, settle
 from hdnhw.proofs.streams import StreamRig, streams_of
-from hdnhw.spec import BARRIER, AxiMemorySpec, AxiStreamSpec, CollectiveSpec
 from hdnhw.verilog.fabric import EmittedFabric
 
-PROPERTIES = ("streams", "packets", "grants", "frames", "bursts", "barrier")
-"""Those of endpoints."""
+Part = tuple[str, str, Callable[[], Rig]]
+"""A property, the part of the endpoint that has it, and what makes the rig. ``PROOF`` of a kind yields its own."""
 
 
 def prove_endpoints(
@@ -26,7 +21,7 @@ def prove_endpoints(
     seconds: float,
     root: Path = PROOF_ROOT,
     say: Callable[[str], None] = lambda _: None,
-    properties: Collection[str] = PROPERTIES,
+    properties: Collection[str] = (),
     parts: Collection[str] = (),
     settle: Settle = settle,
 ) -> Iterator[Finding]:
@@ -36,14 +31,13 @@ def prove_endpoints(
     ----------
     fabric : EmittedFabric
     seconds : float
-        After so many of CPU time, a search is given up; there is one for each stream, the sender, the granter, and the
-        barrier.
+        After so many of CPU time, a search is given up; there is one for each stream, and for each part of the kind.
     root : Path
         A folder in which answers are kept.
     say : callable
         Is told what goes on.
     properties : collection of str
-        Which of :data:`PROPERTIES` are looked at.
+        Which are looked at; all if none is named.
     parts : collection of str
         Of which parts, as findings name them; all if none is named.
     settle : Settle
@@ -53,40 +47,27 @@ def prove_endpoints(
         return
     module = fabric.endpoints.modules.unit
     for name, part, make in _parts(fabric):
-        if name in properties and (not parts or part in parts):
+        if (not properties or name in properties) and (not parts or part in parts):
             said = f"stream {part}" if name == "streams" else part
             say(f"{module}: {said}, at most {seconds:g} seconds ...")
             _, settled = answer_of(make, settle, seconds=seconds, root=root)
             yield settled.finding(name, module, part)
 
 
-def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, Callable[[], Rig]]]:
-    """Yield each property, the part of the endpoint that has it, and what makes the rig."""
-    due = properties_of(fabric)
+def _parts(fabric: EmittedFabric) -> Iterator[Part]:
+    """Yield all that is proved of the endpoint of a fabric."""
     for stream in streams_of(fabric):
         yield "streams", stream, partial(StreamRig, fabric, stream)
-    if "packets" in due:
-        yield "packets", "sender", partial(SenderRig, fabric)
-    if "grants" in due:
-        yield "grants", "granter", partial(GranterRig, fabric)
-    if "frames" in due:
-        yield "frames", "endpoints of three nodes", partial(FramesRig, fabric)
-    if "bursts" in due:
-        yield "bursts", "endpoints of three nodes", partial(BurstsRig, fabric)
-    if "barrier" in due:
-        yield "barrier", "barrier", partial(BarrierRig, fabric)
+    yield from _own_parts(fabric)
+
+
+def _own_parts(fabric: EmittedFabric) -> Iterable[Part]:
+    """Return what its kind has to prove."""
+    prove = None if fabric.endpoints is None else declared("proof").get(fabric.manifest["endpoints"]["type"])
+    own: Iterable[Part] = () if prove is None else prove(fabric)
+    return own
 
 
 def properties_of(fabric: EmittedFabric) -> set[str]:
-    """Return which of :data:`PROPERTIES` are looked at of a fabric."""
-    endpoints = fabric.machine.spec.endpoints
-    is_axi = isinstance(endpoints, AxiStreamSpec)
-    there = {
-        "streams": endpoints is not None,
-        "packets": is_axi,
-        "grants": is_axi and fabric.machine.frame_pool.grants,
-        "frames": is_axi,
-        "bursts": isinstance(endpoints, AxiMemorySpec),
-        "barrier": isinstance(endpoints, CollectiveSpec) and BARRIER in endpoints.operations,
-    }
-    return {name for name in PROPERTIES if there[name]}
+    """Return which properties of endpoints are looked at of a fabric."""
+    return {"streams"} | {name for name, _, _ in _own_parts(fabric)} if fabric.endpoints is not None else set()

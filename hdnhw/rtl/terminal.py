@@ -1,10 +1,15 @@
 """What stands at the terminals of a fabric: modules or components, and the wires to the fabric."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from amaranth.hdl import Const, Module, Value
+from amaranth.lib import wiring
+
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ejection_signature, injection_signature
-from hdnhw.rtl.part import Part, wires
+from hdnhw.rtl.part import Part, place, wires
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,41 @@ class EndpointParts:
     shared: Part
 
 
-def terminal_wires(num_nodes: int, flit_width: int) -> dict[str, list[Any]]:
+class EndpointFabric(wiring.Component):
+    """A fabric and what stands at its terminals; see :class:`hdnhw.rtl.fabric.Fabric`. Members are those of the kind.
+
+    Parameters
+    ----------
+    machine : Machine
+        With endpoints.
+    parts : EndpointParts
+    """
+
+    def __init__(self, machine: Machine, parts: EndpointParts) -> None:
+        self.machine, self.parts = machine, parts
+        super().__init__(self._members())
+
+    def _members(self) -> dict[str, Any]:
+        """Return all members."""
+        raise NotImplementedError
+
+    def _elaborate_nodes(
+        self, m: Module, unit: str, own: Callable[[int], dict[str, Any]], told: Mapping[str, Any], **clocks: Value
+    ) -> None:
+        """Join the fabric, which is `told` more than its streams, and a `unit` a node; `own` returns its own members.
+
+        `clocks` are as :func:`hdnhw.rtl.part.place` has them.
+        """
+        nodes, address = range(self.machine.network.num_nodes), self.machine.address
+        terminals = _terminal_wires(len(nodes), self.machine.spec.flit_width)
+        for node in nodes:
+            members = {"address": Const(address.of_node(node), address.width), **own(node)}
+            members |= {name: streams[node] for name, streams in terminals.items()}
+            place(m, f"{unit}_{node}", self.parts.unit, members, clocks=clocks or None)
+        place(m, "fabric", self.parts.fabric, {**terminals, **told}, clocks=clocks or None, unread=True)
+
+
+def _terminal_wires(num_nodes: int, flit_width: int) -> dict[str, list[Any]]:
     """Make the wires of both streams of every node, by the names that endpoints and the fabric have for them."""
     signatures = {
         "inject": injection_signature(flit_width=flit_width),
@@ -45,8 +84,3 @@ def terminal_wires(num_nodes: int, flit_width: int) -> dict[str, list[Any]]:
         side: [wires(signature, f"fabric_{side}_{node}") for node in range(num_nodes)]
         for side, signature in signatures.items()
     }
-
-
-def at_node(members: dict[str, list[Any]], node: int) -> dict[str, Any]:
-    """Return what those at one node are."""
-    return {name: values[node] for name, values in members.items()}

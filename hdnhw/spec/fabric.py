@@ -3,7 +3,8 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from hdnhw.spec.endpoints import ENDPOINTS, EndpointSpec
+from hdnhw.endpoints import declared
+from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
 from hdnhw.support.errors import SpecError
@@ -82,15 +83,7 @@ class FabricSpec:
         timed=True,
     )
     lanes: int = option(
-        1,
-        Size,
-        "virtual channels a class",
-        metavar="N",
-        least=1,
-        most=2,
-        routes=True,
-        timed=True,
-        drawn=(1, 2),
+        1, Size, "virtual channels a class", metavar="N", least=1, most=2, routes=True, timed=True, drawn=(1, 2)
     )
     packet_length: int = option(8, Size, "flits a packet", metavar="L", least=1, most=256, unit="flits", timed=True)
     flit_width: int = option(32, Size, "bits a flit", metavar="W", least=1, most=1024, unit="bits")
@@ -170,7 +163,7 @@ class FabricSpec:
         check_options(self)
         if self.endpoints is None:
             return
-        kinds = ENDPOINTS.values()
+        kinds = declared("spec").values()
         if type(self.endpoints) not in kinds:
             names = ", ".join(kind.__name__ for kind in kinds)
             raise TypeError(f"endpoints must be {names} or None, not {self.endpoints!r}")

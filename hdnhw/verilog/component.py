@@ -2,22 +2,21 @@
 
 from typing import Any
 
+from hdnhw.endpoints import declared
 from hdnhw.machine.machine import make_machine
 from hdnhw.rtl.clocks.fabric import ClockedComponent
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.spec import FabricSpec
-from hdnhw.verilog.fabric import EMITTED, check_clocks
+from hdnhw.verilog.fabric import check_clocks
 
 
 def fabric_component(spec: FabricSpec, *, node_clocks: bool = False) -> Any:
     """Return a fabric as an Amaranth component that can be simulated, and elaborated inside a design.
 
     All of it is in the clock domain ``sync``, whose reset is that of the fabric. Its members are those of its class:
-    of bare streams :class:`hdnhw.rtl.fabric.Fabric`, with endpoints
-    :class:`hdnhw.rtl.axi.fabric.AxiComponent`, :class:`hdnhw.rtl.axi4.fabric.MemoryComponent`,
-    :class:`hdnhw.rtl.relay.fabric.RelayFabric`, :class:`hdnhw.rtl.collective.fabric.CollectiveFabric` or
-    :class:`hdnhw.rtl.exchange.fabric.ExchangeFabric`. Every router is elaborated by itself, so that it takes time in
-    proportion to the number of nodes.
+    of bare streams :class:`hdnhw.rtl.fabric.Fabric`, with endpoints what their kind has in its folder of
+    :mod:`hdnhw.endpoints`. Every router is elaborated by itself, so that it takes time in proportion to the number of
+    nodes.
 
     Parameters
     ----------
@@ -39,5 +38,5 @@ def fabric_component(spec: FabricSpec, *, node_clocks: bool = False) -> Any:
     if spec.endpoints is None:
         component = Fabric(machine)
     else:
-        component = EMITTED[spec.endpoints.kind](machine, "fabric", {}).component()
+        component = declared("emitted")[spec.endpoints.kind](machine, "fabric", {}).component()
     return ClockedComponent(component) if node_clocks else component

@@ -9,23 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from hdnhw.endpoints import declared
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.networks.build import build
 from hdnhw.rtl.check import ERRORS_WIDTH
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
-from hdnhw.verilog.axi import EmittedAxi
-from hdnhw.verilog.axi4 import EmittedMemory
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
-from hdnhw.verilog.collective import EmittedEngines
 from hdnhw.verilog.core import core_name, core_text
 from hdnhw.verilog.endpoint import EmittedEndpoints
-from hdnhw.verilog.exchange import EmittedGenerators
 from hdnhw.verilog.keywords import KEYWORDS, VHDL_KEYWORDS
-from hdnhw.verilog.relay import EmittedRelays
 from hdnhw.verilog.verilog import CLOCKED, digest_of, fabric_modules, fabric_verilog
 from hdnhw.verilog.wrapper.files import WRAPPERS, wrapper_files
 
@@ -40,16 +36,6 @@ READABLE = "{}_readable.txt"
 
 LISTED_ADDRESSES = 4096
 """Most nodes whose packed addresses the manifest lists one by one."""
-
-
-EMITTED: Mapping[str, type[EmittedEndpoints]] = {
-    AxiStreamSpec.kind: EmittedAxi,
-    AxiMemorySpec.kind: EmittedMemory,
-    CollectiveSpec.kind: EmittedEngines,
-    RelaySpec.kind: EmittedRelays,
-    ExchangeSpec.kind: EmittedGenerators,
-}
-"""How the kinds of endpoints of :data:`hdnhw.spec.ENDPOINTS` are emitted."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +142,7 @@ def emit_machine(
     manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
     files = {f"{top}.sv": text}
     if machine.spec.endpoints is not None:
-        endpoints = EMITTED[machine.spec.endpoints.kind](machine, top, manifest["ports"], initial=initial)
+        endpoints = declared("emitted")[machine.spec.endpoints.kind](machine, top, manifest["ports"], initial=initial)
         files[endpoints.file] = endpoints.text
         manifest |= {"top": endpoints.top, "endpoints": endpoints.manifest}
     clocks = _clocks(machine, modules, endpoints, manifest, initial=initial) if node_clocks else None
@@ -178,7 +164,7 @@ def check_clocks(machine: Machine) -> None:
     endpoints = machine.spec.endpoints
     if machine.spec.gapless_packets:
         raise SpecError("node clocks do not go with gapless packets: a flit may come a cycle later from another clock")
-    if endpoints is not None and not EMITTED[endpoints.kind].has_streams:
+    if endpoints is not None and not declared("emitted")[endpoints.kind].has_streams:
         raise SpecError(f"node clocks are for terminals that are streams alone, not for {endpoints.title}")
 
 
@@ -219,7 +205,7 @@ def _check_name(top: str) -> None:
 
 def _suffixes() -> list[str]:
     """Return what the names of the modules of a fabric have behind that of the fabric, but for numbers."""
-    kinds = EMITTED.values()
+    kinds = declared("emitted").values()
     below = [kind.suffix + part for kind in kinds for part in (kind.unit_suffix, kind.shared_suffix) if part]
     clocks = [CLOCKS_SUFFIX, CLOCKS_SUFFIX + CROSSING_SUFFIX]
     return ["_router", "_ejection", *(kind.suffix for kind in kinds), *below, *clocks, *(f"_{one}" for one in WRAPPERS)]

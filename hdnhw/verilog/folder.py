@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hdnhw.endpoints import declared
 from hdnhw.networks.parse import parse
-from hdnhw.spec import ENDPOINTS, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named_by
@@ -53,7 +54,7 @@ def _emit(said: Any) -> EmittedFabric:
     if not isinstance(endpoints, dict | None):
         raise ValueError("endpoints must be an object")
     if endpoints is not None:
-        endpoints = ENDPOINTS[endpoints["type"]](**endpoints["options"])
+        endpoints = declared("spec")[endpoints["type"]](**endpoints["options"])
     options = {name: said[name] for name in options_of(FabricSpec)}
     with named_by(str):  # as they stand in the manifest
         spec = FabricSpec(network=parse(said["spec"]), endpoints=endpoints, **options)

@@ -3,8 +3,9 @@
 import pytest
 
 from bench.rtl.frame_rates import FrameRates, FrameTiming, FrameTimings, Latencies, Rates
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 

@@ -8,9 +8,10 @@ import pytest
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.program import make_program
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.spec import JOIN, MULTICAST, OPERATIONS, CollectiveSpec
+from hdnhw.spec import JOIN, MULTICAST, OPERATIONS
 
 TEXTS = [
     *("torus(5)", "torus(3, 3)", "torus(4, 6)", "mesh(4, 3)", "ghc(3, 4)", "complete(7)", "dualcube(3)"),

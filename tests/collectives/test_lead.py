@@ -12,9 +12,10 @@ from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.instructions import make_register_program
 from hdnhw.collectives.lead import check_lead
 from hdnhw.collectives.program import make_program
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.spec import OPERATIONS, REGISTER_OPERATIONS, CollectiveSpec
+from hdnhw.spec import OPERATIONS, REGISTER_OPERATIONS
 
 
 def keeps_up(operations, nodes):

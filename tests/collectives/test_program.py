@@ -8,9 +8,10 @@ import pytest
 
 from hdnhw.collectives.program import Program, make_program
 from hdnhw.collectives.spread import allgather_schedule
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.spec import OPERATIONS, CollectiveSpec
+from hdnhw.spec import OPERATIONS
 
 
 @pytest.mark.parametrize(

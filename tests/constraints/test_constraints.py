@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.yosys import run_yosys
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FOLDER = Path(__file__).parents[2] / "constraints"

@@ -65,8 +65,9 @@ def test_it_finds_what_is_wrong(name, file, text, other, tmp_path):
 
 
 def test_yosys_reads_the_design_in_verilog(tmp_path):
+    from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
     from hdnhw.networks.parse import parse
-    from hdnhw.spec import AxiStreamSpec, FabricSpec
+    from hdnhw.spec import FabricSpec
     from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
     spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), endpoints=AxiStreamSpec(tuser_width=4))

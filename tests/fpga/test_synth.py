@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga import synth
 from hdnhw.fpga.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.fpga.harness import INSTANCE, UNIT, WRAPPER, Port, parallel_wrapper, ports_of, serial_wrapper, unit_text
@@ -21,7 +24,7 @@ from hdnhw.fpga.yosys import run_yosys
 from hdnhw.machine.machine import make_machine
 from hdnhw.networks.parse import parse
 from hdnhw.rtl.router import Router
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.verilog import module_text
 from tests.conftest import each

@@ -12,8 +12,10 @@ import pytest
 
 import hdnhw
 from hdnhw.cli import command_parser, main
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.library.result import Result
-from hdnhw.spec import CollectiveSpec, ExchangeSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import Options, Origin, options_of
 from tests.conftest import each
 

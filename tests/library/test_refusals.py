@@ -8,7 +8,8 @@ from inspect import signature
 import pytest
 
 from hdnhw.cli import command_parser
-from hdnhw.spec import ENDPOINTS, FabricSpec
+from hdnhw.endpoints import declared
+from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.support.naming import flag_of, named_by
@@ -26,7 +27,7 @@ def lines_of(module):
 def words_of(command):
     """Return the options of a command in Python whose names are no plain words."""
     kinds = [command.options] if command.options else []
-    specs = [*kinds, FabricSpec, *ENDPOINTS.values()]
+    specs = [*kinds, FabricSpec, *declared("spec").values()]
     return {name for spec in specs for name in options_of(spec) if "_" in name}
 
 

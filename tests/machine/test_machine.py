@@ -3,13 +3,18 @@
 import ast
 import re
 from dataclasses import replace
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from amaranth.hdl import Fragment
 
 from hdnhw.cli.options import Parser, add_machine_options, machine_options
+from hdnhw.endpoints import declared
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.crc import check_width
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.machine.timing import SlotTiming, buffers_per_vc
@@ -17,24 +22,13 @@ from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.sweep import Point, machine_row
 from hdnhw.networks.parse import parse
 from hdnhw.rtl.queueing import ALLOCATORS
-from hdnhw.spec import (
-    ENDPOINTS,
-    QUEUEINGS,
-    AxiMemorySpec,
-    AxiStreamSpec,
-    CollectiveSpec,
-    EndpointSpec,
-    ExchangeSpec,
-    FabricSpec,
-    RelaySpec,
-)
+from hdnhw.spec import QUEUEINGS, EndpointSpec, FabricSpec
 from hdnhw.spec.options import Choice, Flag, Size, options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
-from hdnhw.verilog.fabric import EMITTED
 
 ROOT = Path(__file__).parents[2]
-HANDED_WHOLE = ("hdnhw/model", "hdnhw/rtl", "hdnhw/verilog", "hdnhw/fpga", "sim", "boards")
+HANDED_WHOLE = ("hdnhw/endpoints", "hdnhw/model", "hdnhw/rtl", "hdnhw/verilog", "hdnhw/fpga", "sim", "boards")
 """Folders whose functions take a machine, never two of its options."""
 ENDPOINT_SPECS = (
     AxiStreamSpec(),
@@ -158,21 +152,21 @@ def test_where_packets_cut_through_neighbours_are_half_a_slot_apart():
 @pytest.mark.parametrize("endpoints", ENDPOINT_SPECS, ids=lambda spec: spec.kind)
 def test_each_kind_of_endpoints_stands_in_every_table(endpoints):
     made = make_machine(spec_of("hdn(cube(1), [[]])", flit_width=64, endpoints=endpoints))
-    assert type(endpoints) is ENDPOINTS[endpoints.kind]
+    assert type(endpoints) is declared("spec")[endpoints.kind]
     assert made.endpoint_format.header_positions["dst"] == {"offset": 0, "width": made.address.width}
-    emitted = EMITTED[endpoints.kind](made, "top", {})
+    emitted = declared("emitted")[endpoints.kind](made, "top", {})
     unit, around = emitted.unit(), emitted.around(emitted.parts())
     for module in (unit, around):
         Fragment.get(module, None)
     assert emitted.machine is unit.machine is around.machine is made
-    (bench,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
-    assert bench.load().name in ("axi", "axi4", "collective", "exchange", "relay")
+    assert declared("bench")[endpoints.kind].kind is type(endpoints)
 
 
 def test_no_kind_of_endpoints_is_missing_here():
-    assert {spec.kind for spec in ENDPOINT_SPECS} == set(ENDPOINTS) == set(EMITTED)
-    assert {point.name for point in entry_points(group="hdnhw.benches")} == set(ENDPOINTS)
-    assert set(ENDPOINTS.values()) == set(EndpointSpec.__subclasses__())
+    kinds = {spec.kind: type(spec) for spec in ENDPOINT_SPECS}
+    assert declared("spec") == kinds
+    assert set(declared("emitted")) == set(declared("format")) == set(declared("bench")) == set(kinds)
+    assert set(kinds.values()) == set(EndpointSpec.__subclasses__())
 
 
 @pytest.mark.parametrize("endpoints", ENDPOINT_SPECS, ids=lambda spec: spec.kind)

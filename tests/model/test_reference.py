@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import hdnhw
+from hdnhw.endpoints.relay.model import RelayModel, Sends
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.machine import make_machine
 from hdnhw.machine.timing import Link
 from hdnhw.model import course
@@ -12,9 +14,8 @@ from hdnhw.model.course import Course
 from hdnhw.model.engines import ENGINES
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.reference import Reference
-from hdnhw.model.relay import RelayModel, Sends
 from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table

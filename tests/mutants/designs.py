@@ -6,18 +6,22 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from hdnhw.endpoints.axi4.bench import MemoryBench
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi_stream.bench import AxiBench
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.exchange.bench import ExchangeBench, ExchangeCase
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
+from hdnhw.endpoints.relay.bench import RelayBench
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.library.options import drawn_faults
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
-from hdnhw.sim.axi import AxiBench
-from hdnhw.sim.axi4 import MemoryBench
 from hdnhw.sim.errors import ErrorBench, Flip
-from hdnhw.sim.exchange import ExchangeBench, ExchangeCase
-from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.stimulus import Case, make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.schemata import Mutant, all_mutants, modules_of
 from tests.soak.deaths import DeathBench

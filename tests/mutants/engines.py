@@ -6,16 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hdnhw.endpoints.collective.bench import CollectiveBench, CollectiveCase
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.networks.parse import parse
-from hdnhw.sim.collective import CollectiveBench, CollectiveCase
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, control_text
-from hdnhw.spec import BARRIER, MOVING, REGISTER_OPERATIONS, CollectiveSpec, FabricSpec, NetworkSpec
+from hdnhw.spec import BARRIER, MOVING, REGISTER_OPERATIONS, FabricSpec, NetworkSpec
 from hdnhw.verilog.fabric import EmittedFabric
 from tests.mutants.designs import SAMPLE, Design, Trial
 from tests.mutants.program import Program
 
-DRIVER = """// What hdnhw.sim.collective_bench does, without Python.
+DRIVER = """// What hdnhw.endpoints.collective.bench_cocotb does, without Python.
 module driver;
   reg clk = 0, rst = 1;
   wire finished;

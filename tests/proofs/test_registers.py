@@ -5,9 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.networks.parse import parse
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))

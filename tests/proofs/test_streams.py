@@ -6,12 +6,15 @@ from functools import partial
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.endpoints import declared
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.parse import parse
 from hdnhw.proofs import fabric as prove
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of
-from hdnhw.spec import ENDPOINTS, AxiStreamSpec, CollectiveSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
 
@@ -36,14 +39,14 @@ def axi():
     ],
 )
 def test_streams_of_what_is_emitted_are_proved(kind, streams):
-    fabric = emitted(ENDPOINTS[kind]())
+    fabric = emitted(declared("spec")[kind]())
     assert set(streams_of(fabric)) == streams
     assert answers(prove_streams(fabric, seconds=SECONDS)) == {("proved", "")}
 
 
-@pytest.mark.parametrize("kind", ENDPOINTS)
+@pytest.mark.parametrize("kind", declared("spec"))
 def test_streams_without_initial_values_are_proved(kind):
-    spec = FabricSpec(network=parse(SMALL), endpoints=ENDPOINTS[kind]())
+    spec = FabricSpec(network=parse(SMALL), endpoints=declared("spec")[kind]())
     assert answers(prove_streams(emit_fabric(spec, initial=False), seconds=SECONDS)) == {("proved", "")}
 
 
@@ -130,7 +133,7 @@ def test_results_of_several_short_packets_come_late_and_are_proved():
 
 
 def test_of_other_endpoints_no_packets_are_looked_at():
-    fabric = emitted(ENDPOINTS["exchange"]())
+    fabric = emitted(declared("spec")["exchange"]())
     assert not list(prove_packets(fabric, seconds=SECONDS))
 
 
@@ -204,7 +207,7 @@ def test_grants_of_what_is_emitted_are_proved(network, options, endpoints):
 
 def test_where_nothing_is_granted_no_grants_are_looked_at():
     without = emitted(AxiStreamSpec(max_frame=16))
-    for fabric in (without, emitted(ENDPOINTS["relay"]())):
+    for fabric in (without, emitted(declared("spec")["relay"]())):
         assert not list(prove_grants(fabric, seconds=SECONDS))
 
 

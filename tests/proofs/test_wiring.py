@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
 from hdnhw.proofs.wiring import prove_wiring
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 LINE = "hdn(cube(1), [[]])"

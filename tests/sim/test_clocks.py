@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from hdnhw.endpoints.axi_stream.bench import AxiBench
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
-from hdnhw.sim.axi import AxiBench
 from hdnhw.sim.clocks import PERIOD_NS, RATIOS, ClockBench, draw_periods
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 
 

@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hdnhw.endpoints.axi_stream.bench import AxiBench
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.bench import CollectiveBench
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.exchange.bench import ExchangeBench
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
+from hdnhw.endpoints.relay.bench import RelayBench
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.networks.parse import parse
-from hdnhw.sim.axi import AxiBench
-from hdnhw.sim.collective import CollectiveBench
-from hdnhw.sim.exchange import ExchangeBench
-from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from hdnhw.cli.options import Parser
+from hdnhw.endpoints.collective.bench import CollectiveBench, CollectiveCase
+from hdnhw.endpoints.collective.bench_harness import MOST_OPERATIONS
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.library.options import machine_words
 from hdnhw.networks.build import build
 from hdnhw.sim.check import log_rows
-from hdnhw.sim.collective import CollectiveBench, CollectiveCase
-from hdnhw.sim.collective_harness import MOST_OPERATIONS
 from hdnhw.spec import (
     BARRIER,
     ENGINE_OPERATIONS,
@@ -29,7 +30,6 @@ from hdnhw.spec import (
     OPERATIONS,
     OPERATORS,
     REGISTER_OPERATIONS,
-    CollectiveSpec,
     FabricSpec,
     NetworkSpec,
 )

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
-from hdnhw.spec import BARRIER, CollectiveSpec, FabricSpec
+from hdnhw.spec import BARRIER, FabricSpec
 from tests.soak import engine_soak
 from tests.soak.engine_soak import Total, check_cases, draw_cases, draw_engines
 

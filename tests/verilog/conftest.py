@@ -1,17 +1,12 @@
 """Fabrics that several tests look at, each emitted once."""
 
-import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
-
-sys.path.insert(0, str(Path(__file__).parent))  # for what tests of this folder share
-import readers
 
 FABRICS = {
     "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
@@ -43,9 +38,3 @@ def machine(request):
 def fabric(machine):
     """Return each fabric in turn, emitted."""
     return _emitted(machine)
-
-
-@pytest.fixture(scope="session")
-def complaints():
-    """Return a function that returns what the tools that are here say of some sources and a top level."""
-    return readers.said_of

@@ -31,11 +31,16 @@ from litex.gen import LiteXModule
 from migen import ClockDomain
 from pyslang import ast, driver
 
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
 from hdnhw.fusesoc import generate
 from hdnhw.litex import NetworkOnChip
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric

@@ -17,10 +17,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.endpoints.collective.spec import CollectiveSpec
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
 from hdnhw.networks.parse import parse
 from hdnhw.sim.tools import verilator_home
-from hdnhw.spec import AxiMemorySpec, AxiStreamSpec, CollectiveSpec, ExchangeSpec, FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
 
 

@@ -1,16 +1,15 @@
 """A fabric as an Amaranth component: inside a design it is the Verilog that is emitted, in every cycle."""
 
-import beside
-import frontends
 import pytest
-import readers
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import write_fabric
 from hdnhw.verilog.verilog import module_text
+from tests.verilog import beside, frontends, readers
 
 
 @pytest.mark.parametrize("variant", readers.VARIANTS)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.processes import Budget
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.timing import SlotTiming
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog import fabric as fabric_module
 from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric

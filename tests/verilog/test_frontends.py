@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import frontends
 import pytest
 from litex.build.generic_platform import GenericPlatform
 
@@ -13,6 +12,7 @@ from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.wrapper import files, verilog, vhdl
 from hdnhw.verilog.wrapper.ports import wrapper_ports
+from tests.verilog import frontends
 
 
 @pytest.mark.parametrize("clocks", [False, True], ids=["one clock", "node clocks"])

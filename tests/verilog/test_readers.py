@@ -3,10 +3,10 @@
 import re
 
 import pytest
-import readers
 
 from hdnhw.fpga.harness import ports_of
 from hdnhw.verilog.fabric import write_fabric
+from tests.verilog import readers
 
 
 @pytest.mark.parametrize("variant", readers.VARIANTS)

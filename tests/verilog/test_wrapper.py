@@ -4,14 +4,14 @@ import re
 import shutil
 import subprocess
 
-import beside
 import pytest
-import readers
 
+from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.harness import ports_of
 from hdnhw.networks.parse import parse
-from hdnhw.spec import AxiStreamSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.verilog import beside, readers
 
 
 @pytest.fixture(scope="module", params=readers.VARIANTS)

@@ -1,8 +1,9 @@
 """The cycles of a barrier by prediction, and on engines in the emitted Verilog."""
 
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
-from hdnhw.spec import BARRIER, CollectiveSpec
+from hdnhw.spec import BARRIER
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 from hdnhw.support.progress import Stopwatch, say

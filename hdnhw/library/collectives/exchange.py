@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.collectives.choices import SPLITS
+from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.library.asked import asks, made_by
 from hdnhw.library.collectives.schedules import (
     Row,
@@ -18,7 +19,7 @@ from hdnhw.library.collectives.schedules import (
 )
 from hdnhw.library.options import FigureOptions, MachineOptions, NetworkLike, PathLike
 from hdnhw.library.result import Result
-from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS, ExchangeSpec
+from hdnhw.spec import EXCHANGE_ORDERS, MOST_MESSAGE_PACKETS
 from hdnhw.spec.options import Choice, Flag, Given, Size, Text, option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named

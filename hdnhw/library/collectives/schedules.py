@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from importlib.metadata import entry_points
 from math import inf
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from hdnhw.collectives.choices import SPLITS
+from hdnhw.endpoints import declared
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.library.asked import DrawnOptions, plot_of
 from hdnhw.library.options import NodeLike, PathLike, fabric_of, figure_apart, given, network_of, spec_of
 from hdnhw.library.result import Result
@@ -16,7 +17,6 @@ from hdnhw.spec import (
     MOST_MESSAGE_PACKETS,
     MULTICAST,
     REGISTER_OPERATIONS,
-    CollectiveSpec,
     EndpointSpec,
     FabricSpec,
     NetworkSpec,
@@ -360,11 +360,10 @@ def _on_model(asked: ScheduleOptions, counted: Any) -> Row:
 
 
 def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:
-    """Return the bench of a machine with endpoints; it lies outside the package."""
+    """Return the bench of a machine with endpoints."""
     from hdnhw.verilog.fabric import emit_fabric
 
-    (point,) = entry_points(group="hdnhw.benches", name=endpoints.kind)
-    return point.load().of(emit_fabric(replace(spec, endpoints=endpoints)))
+    return declared("bench")[endpoints.kind].of(emit_fabric(replace(spec, endpoints=endpoints)))
 
 
 def _on_rtl(asked: ScheduleOptions, schedule: Any, operation: str, packets: Any) -> Row:

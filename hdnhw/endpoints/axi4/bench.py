@@ -1,0 +1,281 @@
+"""Bursts between managers and memories through AXI4 endpoints: the case, its run under cocotb, and the verdict."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.sim.clocks import PERIOD_NS, draw_periods
+from hdnhw.sim.runner import TopLevelBench
+from hdnhw.sim.simulator import BUILD_ROOT
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+from hdnhw.verilog.fabric import EmittedFabric
+
+FIXED, INCR, WRAP, RESERVED = range(4)
+OKAY, SLVERR, DECERR = 0, 2, 3
+
+THREADS = 3
+"""Bursts that a manager has under way, each to a region of its own in every memory."""
+
+REGION_BITS = 12
+
+IMPOSSIBLE_SHARE, BAD_SHARE, LONG_SHARE = 0.02, 0.04, 0.02
+LARGEST = 16
+"""Beats of all but the long bursts."""
+
+Burst = dict[str, Any]
+"""A burst: ``address``, ``size``, and of a client of cocotbext-axi ``data`` (hexadecimal) or ``length`` (bytes), of the
+plain client ``len``, ``burst`` and, of a write, ``beats``: data and strobes of each."""
+
+
+def beat_addresses(address: int, *, beats: int, size: int, burst: int) -> list[int]:
+    """Return the address of each beat of a burst.
+
+    References
+    ----------
+    Arm, AMBA AXI and ACE Protocol Specification, IHI 0022, A3.4.1.
+
+    Examples
+    --------
+    >>> beat_addresses(0x1A, beats=3, size=2, burst=INCR)
+    [26, 28, 32]
+    >>> beat_addresses(0x18, beats=4, size=2, burst=WRAP)
+    [24, 28, 16, 20]
+    """
+    aligned = address >> size << size
+    if burst == FIXED:
+        return [address] * beats
+    if burst == INCR:
+        return [address, *(aligned + (beat << size) for beat in range(1, beats))]
+    total = beats << size
+    lower = address // total * total
+    return [lower + (address - lower + (beat << size)) % total for beat in range(beats)]
+
+
+@dataclass(frozen=True)
+class MemoryVerdict:
+    """What a run showed.
+
+    Attributes
+    ----------
+    bursts : int
+        Bursts that managers have asked for.
+    unanswered : int
+        Of these, how many got no answer.
+    wrong_data : int
+        Reads that did not give what was written last, or was there at first.
+    wrong_responses : int
+        Bursts with another response than they should have.
+    memory_mismatches : int
+        Regions of memories that do not hold in the end what was written there.
+    refused : int
+        Bursts that had to be refused.
+    cycles : int
+        Of the fabric's clock, in steps of 100.
+    """
+
+    bursts: int
+    unanswered: int
+    wrong_data: int
+    wrong_responses: int
+    memory_mismatches: int
+    refused: int
+    cycles: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not (self.unanswered or self.wrong_data or self.wrong_responses or self.memory_mismatches)
+
+
+class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
+    """An emitted fabric with AXI4 endpoints, managers and memories of cocotbext-axi, under Verilator.
+
+    The manager of the last node is a plain client, which sends what the others do not: WRAP and FIXED bursts, and such
+    as AXI4 does not have.
+    """
+
+    name, module, kind = "axi4", "hdnhw.endpoints.axi4.bench_cocotb", AxiMemorySpec
+    summary = (
+        "{bursts} bursts in {cycles} cycles: {unanswered} unanswered, {wrong_data} with wrong data, {wrong_responses} "
+        "with a wrong response, {memory_mismatches} memory mismatches; {refused} refused as they should be"
+    )
+
+    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
+        super().__init__(fabric, root=root)
+        self.format, self.layout = self.machine.endpoint_format, self.machine.address
+        self.nodes = self.layout.network.num_nodes
+        if (self.nodes * THREADS << REGION_BITS) > 1 << self._bits:
+            least = (self.nodes * THREADS - 1).bit_length() + REGION_BITS
+            raise SpecError(f"{named('memory_bits')} must be at least {least} for the axi4 test of {self.nodes} nodes")
+
+    @property
+    def _bits(self) -> int:
+        bits: int = self.format.endpoints.memory_bits
+        return bits
+
+    def check(self, case: dict[str, Any], folder: Path) -> MemoryVerdict:
+        """See :meth:`Bench.check`."""
+        return self.judge(case, json.loads((folder / "result.json").read_text()))
+
+    def asked_case(self, asked: Any) -> dict[str, Any]:
+        """See :meth:`Bench.asked_case`."""
+        return self.make_case(bursts=asked.bursts, seed=asked.seed)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """See :meth:`Bench.about`."""
+        return {"node_clocks": self.fabric.clocks is not None}
+
+    def make_case(self, *, bursts: int, seed: int, hold: int = 0, to_one: bool = False) -> dict[str, Any]:
+        """Return what the bench is told: bursts from every manager to random memories, each thread in its order.
+
+        Memories hold random bytes at first, drawn by the seeds in `contents`: a read shows what no write put there. In
+        the first cycles, of which there are `hold`, they take nothing; or, if all bursts go `to_one` memory, take all
+        that comes, and answer nothing.
+        """
+        rng = random.Random(f"{seed} bursts")
+        threads: list[list[list[Burst]]] = [[[] for _ in range(THREADS)] for _ in range(self.nodes)]
+        for _ in range(bursts):
+            node, thread = rng.randrange(self.nodes), rng.randrange(THREADS)
+            make = self._make_plain if node == self.nodes - 1 else self._make_burst
+            burst = make(rng, self._region(node, thread))
+            if to_one and self.layout.is_node(burst["address"] >> self._bits):
+                burst["address"] = self.layout.of_node(0) << self._bits | burst["address"] % (1 << self._bits)
+            threads[node][thread].append(burst)
+        clocked = self.fabric.clocks is not None
+        return {
+            "seed": seed,
+            "hold": hold,
+            "to_one": to_one,
+            "period": PERIOD_NS,
+            "periods": draw_periods(self.nodes, seed=f"{seed} clocks") if clocked else [],
+            "nodes": self.nodes,
+            "memory_bits": self._bits,
+            "contents": [f"{seed} memory {node}" for node in range(self.nodes)],
+            "threads": threads,
+            "region_bits": REGION_BITS,
+        }
+
+    def _region(self, node: int, thread: int) -> int:
+        """Return where the region of a thread begins in every memory."""
+        return (node * THREADS + thread) << REGION_BITS
+
+    def _target(self, rng: random.Random, region: int, offset: int) -> int:
+        """Return an address in a random memory, or of no node."""
+        addresses = [address for address in range(1 << self.layout.width) if not self.layout.is_node(address)]
+        if not addresses or rng.random() >= IMPOSSIBLE_SHARE:
+            addresses = [self.layout.of_node(node) for node in range(self.nodes)]
+        return rng.choice(addresses) << self._bits | region | offset
+
+    def _make_burst(self, rng: random.Random, region: int) -> Burst:
+        """Return an INCR burst of any size and alignment, for a manager of cocotbext-axi."""
+        widest = self.format.bytes.bit_length() - 1
+        size = widest if rng.random() < 0.6 else rng.randint(0, widest)
+        beats = rng.randint(1, 256) if rng.random() < LONG_SHARE else rng.randint(1, LARGEST)
+        length = rng.randint(1, min(beats << size, (1 << REGION_BITS) - 1))
+        offset = rng.randrange((1 << REGION_BITS) - length)
+        burst: Burst = {"address": self._target(rng, region, offset), "size": size}
+        return burst | ({"data": rng.randbytes(length).hex()} if rng.random() < 0.5 else {"length": length})
+
+    def _make_plain(self, rng: random.Random, region: int) -> Burst:
+        """Return a burst of any type, for the plain manager."""
+        widest = self.format.bytes.bit_length() - 1
+        size, burst = rng.randint(0, widest), rng.choice([FIXED, INCR, WRAP, WRAP])
+        beats = rng.choice([2, 4, 8, 16]) if burst == WRAP else rng.randint(1, LARGEST)
+        offset = rng.randrange((1 << REGION_BITS) - (beats << size))
+        if burst == WRAP:
+            offset = offset >> size << size
+        if rng.random() < BAD_SHARE:
+            burst, size = (RESERVED, size) if widest == 7 or rng.random() < 0.5 else (burst, widest + 1)
+        address = self._target(rng, region, offset)
+        plain: Burst = {"address": address, "size": size, "len": beats - 1, "burst": burst}
+        if rng.random() < 0.5:
+            bits = 8 * self.format.bytes
+            plain["beats"] = [
+                [rng.getrandbits(bits), rng.getrandbits(self.format.bytes) & strobes]
+                for strobes in self._strobes(plain)
+            ]
+        return plain
+
+    def _strobes(self, plain: Burst) -> Iterator[int]:
+        """Yield the bytes that each beat of a burst may write."""
+        width = self.format.bytes
+        for address in self._addresses(plain):
+            end = (address >> plain["size"]) + 1 << plain["size"]
+            yield sum(1 << byte % width for byte in range(address, min(end, address // width * width + width)))
+
+    def _addresses(self, plain: Burst) -> list[int]:
+        about = {"beats": plain["len"] + 1, "size": plain["size"], "burst": plain["burst"]}
+        return beat_addresses(plain["address"], **about)
+
+    def response(self, burst: Burst) -> int:
+        """Return the response that a burst must have."""
+        if not self.layout.is_node(burst["address"] >> self._bits):
+            return DECERR
+        widest = self.format.bytes.bit_length() - 1
+        return SLVERR if burst.get("burst") == RESERVED or burst["size"] > widest else OKAY
+
+    def judge(self, case: dict[str, Any], result: dict[str, Any]) -> MemoryVerdict:
+        """Judge a run by the answers of every thread, and by what the memories hold in the end."""
+        counts = dict.fromkeys(("unanswered", "wrong_data", "wrong_responses", "refused"), 0)
+        memories = [bytearray.fromhex(text) for text in result["memories"]]
+        expected = [
+            bytearray(random.Random(seed).randbytes(len(memory)))
+            for seed, memory in zip(case["contents"], memories, strict=True)
+        ]
+        for bursts, answers in zip(
+            (thread for node in case["threads"] for thread in node),
+            (thread for node in result["threads"] for thread in node),
+            strict=True,
+        ):
+            for place, burst in enumerate(bursts):
+                response = self.response(burst)
+                counts["refused"] += response != OKAY
+                if place >= len(answers):
+                    counts["unanswered"] += 1
+                    continue
+                counts["wrong_responses"] += answers[place]["responses"] != [response]
+                if response == OKAY:
+                    counts["wrong_data"] += not self._replay(burst, answers[place], expected)
+        mismatches = sum(
+            memory[start : start + (1 << REGION_BITS)] != due[start : start + (1 << REGION_BITS)]
+            for memory, due in zip(memories, expected, strict=True)
+            for start in range(0, len(memory), 1 << REGION_BITS)
+        )
+        bursts_in_all = sum(len(thread) for node in case["threads"] for thread in node)
+        return MemoryVerdict(bursts=bursts_in_all, memory_mismatches=mismatches, cycles=result["cycles"], **counts)
+
+    def _replay(self, burst: Burst, answer: dict[str, Any], memories: list[bytearray]) -> bool:
+        """Do to the memories what a burst does; return whether its answer has the right data."""
+        node = [self.layout.of_node(number) for number in range(self.nodes)].index(burst["address"] >> self._bits)
+        memory, mask = memories[node], (1 << self._bits) - 1
+        start = burst["address"] & mask
+        if "data" in burst:
+            data = bytes.fromhex(burst["data"])
+            memory[start : start + len(data)] = data
+            return True
+        if "length" in burst:
+            return bytes.fromhex(answer["data"]) == memory[start : start + burst["length"]]
+        width, places = self.format.bytes, [address & mask for address in self._addresses(burst)]
+        words = [place // width * width for place in places]
+        if "beats" in burst:
+            for word, (value, strobes) in zip(words, burst["beats"], strict=True):
+                for lane in range(width):
+                    if strobes >> lane & 1:
+                        memory[word + lane] = value >> 8 * lane & 0xFF
+            return True
+        lanes = zip(words, self._strobes(burst), answer["beats"], strict=True)
+        return all(
+            value >> 8 * lane & 0xFF == memory[word + lane]
+            for word, strobes, value in lanes
+            for lane in range(width)
+            if strobes >> lane & 1
+        )
+
+
+BENCH = MemoryBench

@@ -1,0 +1,112 @@
+"""How bursts travel as packets."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.machine.flit import FlitFormat, HeaderFormat
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+
+
+class MemoryKind(IntEnum):
+    """What a packet between AXI4 endpoints is for; bit 1 is set if it is an answer, bit 0 if it is of a read."""
+
+    WRITE = 0
+    """Data to be written."""
+    READ = 1
+    """Data are asked for."""
+    WRITTEN = 2
+    """The response to a write."""
+    DATA = 3
+    """Data that were read, with their response."""
+
+
+@dataclass(frozen=True)
+class MemoryFormat(HeaderFormat):
+    """How parts of AXI4 bursts travel: header flits, then data flits, one a beat.
+
+    Attributes
+    ----------
+    flits : FlitFormat
+    endpoints : AxiMemorySpec
+
+    Raises
+    ------
+    SpecError
+        If a flit is no width that AXI4 has, the kind is not in the head flit, or a packet has no room for data.
+
+    Examples
+    --------
+    >>> memory = MemoryFormat(FlitFormat(32, 4, 8), AxiMemorySpec())
+    >>> memory.header_width, memory.header_flits, memory.payload_flits
+    (64, 2, 6)
+    """
+
+    flits: FlitFormat
+    endpoints: AxiMemorySpec
+
+    def __post_init__(self) -> None:
+        width = self.flits.flit_width
+        if not 8 <= width <= 1024 or width & (width - 1):
+            raise SpecError(
+                f"{named('flit_width')} must be a power of two from 8 to 1024 bits for AXI4 endpoints, not {width}"
+            )
+        if self.flits.address_width + 2 > width:
+            raise SpecError(
+                f"{named('flit_width')} must be at least {self.flits.address_width + 2} bits for the head flits of "
+                f"AXI4 "
+                f"endpoints, not {width}"
+            )
+        self.check_room("AXI4 endpoints")
+
+    @property
+    def bytes(self) -> int:
+        """Bytes a beat."""
+        return self.flits.flit_width // 8
+
+    @property
+    def tags(self) -> int:
+        """Packets of writes, and as many of reads, that a node has under way."""
+        return self.endpoints.outstanding
+
+    @property
+    def address_bits(self) -> int:
+        """Bits of a manager's address."""
+        return self.flits.address_width + self.endpoints.memory_bits
+
+    @cached_property
+    def payload_flits(self) -> int:
+        """Data flits a packet: as many as leave room for a header with their strobes."""
+        for beats in range(self.flits.packet_length - 1, 0, -1):
+            if sum(self._fields(beats).values()) <= (self.flits.packet_length - beats) * self.flits.flit_width:
+                return beats
+        return 0
+
+    @cached_property
+    def header_fields(self) -> dict[str, int]:
+        """See :class:`HeaderFormat`.
+
+        ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`MemoryKind`; ``tag`` is what the source calls
+        the part, and the answer has it back; ``end`` is the position of the part's last beat, from 0; ``size`` is that
+        of AXI4 in a request and the response in an answer; ``fixed`` says that every beat is for the same address,
+        ``addr``; ``strobes`` are those of the beats of a write, the first one's lowest.
+        """
+        return self._fields(max(1, self.payload_flits))
+
+    def _fields(self, beats: int) -> dict[str, int]:
+        return {
+            "dst": self.flits.address_width,
+            "kind": 2,
+            "src": self.flits.address_width,
+            "tag": max(1, (self.tags - 1).bit_length()),
+            "end": max(1, (beats - 1).bit_length()),
+            "size": max(2, (self.bytes.bit_length() - 1).bit_length()),
+            "fixed": 1,
+            "addr": self.endpoints.memory_bits,
+            "strobes": beats * self.bytes,
+        }
+
+
+FORMAT = MemoryFormat
