@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import z3
 
-from hdnhw.collectives.emulation import all_port_timetable, emulate, lower_bound_steps, published_steps
+from hdnhw.collectives.emulated import all_port_timetable, emulate, lower_bound_steps, published_steps
 from hdnhw.collectives.guest import host_of
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from hdnhw.machine.crc import check_of
 from hdnhw.machine.machine import Machine
-from hdnhw.rtl.check import ERRORS_WIDTH
-from hdnhw.sim.check import log_rows
+from hdnhw.rtl.check_bits import ERRORS_WIDTH
+from hdnhw.sim.compare import log_rows
 from hdnhw.sim.harness import Channels
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import Case, make_case, write_case

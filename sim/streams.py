@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hdnhw.sim.check import StreamVerdict, check_ejections, count_early_mismatches, count_hop_mismatches
+from hdnhw.sim.compare import StreamVerdict, check_ejections, count_early_mismatches, count_hop_mismatches
 from hdnhw.sim.harness import Channels, harness_text, splice_flips
 from hdnhw.sim.runner import Bench, Run, Verdict, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hdnhw.fpga import machines
+from hdnhw.fpga import side_by_side
 from tests.closure import imports_of
 from tests.conftest import each
 
@@ -163,7 +163,7 @@ def test_every_layer_has_a_rank():
 
 
 def test_the_layers_of_the_model_are_layers():
-    assert set(machines.MODEL) <= set(RANK)
+    assert set(side_by_side.MODEL) <= set(RANK)
 
 
 LOADING = """

@@ -12,9 +12,9 @@ from hdnhw.claims.literal.algorithm1 import base_routing_calls
 from hdnhw.claims.literal.disjoint import base_fan, fan, literal_routes
 from hdnhw.claims.words import by_order
 from hdnhw.multipath.disjoint import short_routes
-from hdnhw.multipath.faults import case_of, clusters_of
 from hdnhw.multipath.flows import fault_of_paths
 from hdnhw.multipath.nest import nest_of
+from hdnhw.multipath.path_faults import case_of, clusters_of
 from hdnhw.topology.dualnet import DualNetwork
 
 MOST = 140

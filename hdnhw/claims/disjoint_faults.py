@@ -21,7 +21,7 @@ from hdnhw.claims.disjoint_networks import EXAMPLE, disjoint_claim
 from hdnhw.claims.families import dual_net
 from hdnhw.claims.literal.disjoint import fan, mended_routes
 from hdnhw.multipath.disjoint import disjoint_routes
-from hdnhw.multipath.faults import (
+from hdnhw.multipath.path_faults import (
     FaultPoint,
     clusters_of,
     disjoint_paths_of_pairs,

@@ -6,7 +6,7 @@ from hdnhw.claims import hdn_networks, hdn_routing, hdn_symmetry
 from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import compare, dual_net, dual_nets
 from hdnhw.claims.literal.algorithm1 import algorithm1_route
-from hdnhw.multipath.faults import case_of, clusters_of
+from hdnhw.multipath.path_faults import case_of, clusters_of
 from hdnhw.topology import metrics
 
 EXAMPLE = "hdn(cube(3), [[2], [0, 1, 2]])"

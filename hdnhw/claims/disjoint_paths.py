@@ -18,8 +18,8 @@ from hdnhw.claims.literal.disjoint import (
     without_loops,
 )
 from hdnhw.multipath.disjoint import disjoint_routes
-from hdnhw.multipath.faults import pairs_of_case
 from hdnhw.multipath.flows import fault_of_paths, shortest_disjoint_paths
+from hdnhw.multipath.path_faults import pairs_of_case
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths

@@ -10,7 +10,7 @@ from hdnhw.claims.families import compare
 from hdnhw.claims.hsn_nuclei import claim_of, network_of
 from hdnhw.claims.words import by_order, grown
 from hdnhw.collectives.ascend import run_algorithm
-from hdnhw.collectives.emulation import (
+from hdnhw.collectives.emulated import (
     all_port_timetable,
     emulate,
     emulate_directly,

@@ -11,7 +11,7 @@ from hdnhw.claims.claim import Case, Finding
 from hdnhw.claims.hsn_algorithms import all_port_steps
 from hdnhw.claims.hsn_nuclei import claim_of, diameter_of, network_of
 from hdnhw.claims.words import by_order, grown
-from hdnhw.collectives.emulation import Timetable, all_port_timetable, emulate
+from hdnhw.collectives.emulated import Timetable, all_port_timetable, emulate
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table

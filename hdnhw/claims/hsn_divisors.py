@@ -8,7 +8,7 @@ from hdnhw.claims.claim import Finding
 from hdnhw.claims.hsn_nuclei import claim_of, diameter_of
 from hdnhw.claims.words import by_share
 from hdnhw.collectives.ascend import run_algorithm
-from hdnhw.collectives.emulation import all_port_timetable, emulate, published_steps, step_timetable
+from hdnhw.collectives.emulated import all_port_timetable, emulate, published_steps, step_timetable
 from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.guest import guest_table, host_of

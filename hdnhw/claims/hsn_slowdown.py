@@ -23,7 +23,7 @@ from hdnhw.claims.claim import Finding
 from hdnhw.claims.families import compare
 from hdnhw.claims.hsn_nuclei import claim_of
 from hdnhw.claims.words import by_word, judge_from_size
-from hdnhw.collectives.emulation import emulate, step_timetable
+from hdnhw.collectives.emulated import emulate, step_timetable
 from hdnhw.collectives.guest import host_of
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse

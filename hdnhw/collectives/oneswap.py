@@ -50,7 +50,7 @@ def one_swap_times(levels: int, size: int) -> OneSwapTimes:
     """Return times of as few steps as this order of the hops allows: ``max(M, 2 l - 1)``, or one more.
 
     A port carries 2 (l - 1) first and last hops and one of level 1, a swap M data. M steps are the fewest that any way
-    of doing it takes, see :func:`hdnhw.collectives.emulation.lower_bound_steps`. Data wait for a swap in the order of
+    of doing it takes, see :func:`hdnhw.collectives.emulated.lower_bound_steps`. Data wait for a swap in the order of
     their last hops (earliest deadline first), which finds times if there are any.
 
     Raises

@@ -14,8 +14,8 @@ from hdnhw.library.options import drawn_faults, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.networks.parse import parse
-from hdnhw.sim.check import StreamVerdict
 from hdnhw.sim.clocks import ClockBench
+from hdnhw.sim.compare import StreamVerdict
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
 from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict

@@ -17,7 +17,7 @@ from hdnhw.verilog.fabric import emit_fabric
 
 
 def _simulate(board: Board, spec: FabricSpec, packets: int) -> Result:
-    from hdnhw.boards.simulation import hear_self_test, self_test_sources
+    from hdnhw.boards.verilated import hear_self_test, self_test_sources
 
     say(f"{board.name}: simulating the self-test of {spec.network} ...")
     text = hear_self_test(self_test_sources(emit_fabric(spec), packets=packets))

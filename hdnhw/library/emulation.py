@@ -194,26 +194,26 @@ def _run(host: Any, name: str, swaps: str, seed: int) -> tuple[Row, bool]:
 
 def _communicate(host: Any, step: str | None, ways: str | None, *, shown: bool) -> tuple[Row, bool]:
     """Emulate one step of communication: of one dimension, or of all if None."""
-    from hdnhw.collectives import emulation
+    from hdnhw.collectives import emulated
     from hdnhw.collectives.executor import ScheduleError
 
     levels, ports = host.spec.levels, len(host.nucleus.ports)
     if step is None:
         result: Row = {"ports": "all", "ways": ways or _best_ways(host)}
-        table = emulation.all_port_timetable(levels, ports)
+        table = emulated.all_port_timetable(levels, ports)
         bounds = {
-            "published_steps": emulation.published_steps(host),
-            "lower_bound_steps": emulation.lower_bound_steps(host),
+            "published_steps": emulated.published_steps(host),
+            "lower_bound_steps": emulated.lower_bound_steps(host),
         }
     else:
         result = {"ports": "one", "link": step}
-        table = emulation.step_timetable(ports, _link(host, step))
+        table = emulated.step_timetable(ports, _link(host, step))
         bounds = {"published_steps": 3}
     directly = result.get("ways") == ONE_SWAP
     if directly and shown:
         raise SpecError(f"{named('steps')} is for {TWO_SWAPS}; with {ONE_SWAP} nodes differ")
     try:
-        counted = emulation.emulate_directly(host) if directly else emulation.emulate(host, table)
+        counted = emulated.emulate_directly(host) if directly else emulated.emulate(host, table)
     except ScheduleError as error:
         say(f"hdnhw: {error}")
         return result | {"delivered": False, "error": str(error)}, False
@@ -225,7 +225,7 @@ def _communicate(host: Any, step: str | None, ways: str | None, *, shown: bool) 
 
 
 def _best_ways(host: Any) -> str:
-    from hdnhw.collectives.emulation import is_direct
+    from hdnhw.collectives.emulated import is_direct
 
     return ONE_SWAP if is_direct(host) else TWO_SWAPS
 

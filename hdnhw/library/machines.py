@@ -23,7 +23,7 @@ from hdnhw.support.progress import ProgressBar
 from hdnhw.support.workers import start_of
 
 if TYPE_CHECKING:
-    from hdnhw.fpga.machines import Measured
+    from hdnhw.fpga.side_by_side import Measured
 
 MOST_BITS, MOST_HOPS = 1 << 18, 1 << 20
 """Of a packet, and of a route."""
@@ -87,7 +87,7 @@ def machines(
     >>> [(row["options"], row["fmax_mhz"], row["ns"]) for row in found.machines]  # doctest: +SKIP
     """
     from hdnhw.figures.machines import machines_sheet
-    from hdnhw.fpga.machines import buildable, measure_machines
+    from hdnhw.fpga.side_by_side import buildable, measure_machines
 
     network, (common, figure) = spec_of(spec), figure_apart(options)
     outputs = asked.outputs_of(figure)
@@ -111,7 +111,7 @@ def machines(
 
 def _asked(machine: Sequence[Mapping[str, Any]] | None, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the options of the machines that are asked for: what holds for all takes the place of what each has."""
-    from hdnhw.fpga.machines import usual_machines
+    from hdnhw.fpga.side_by_side import usual_machines
 
     replaced = {*options, *(SHAPE if options.keys() & set(SHAPE) else ())}
     asked = [dict(one) for one in (usual_machines() if machine is None else machine)]
@@ -123,7 +123,7 @@ def _asked(machine: Sequence[Mapping[str, Any]] | None, options: Mapping[str, An
 
 def _rows(measured: "Sequence[Measured]", network: NetworkSpec, hops: int, family: str) -> list[dict[str, Any]]:
     """Return a row for each machine: what it is, and what it gives."""
-    from hdnhw.fpga.machines import default_options, front, options_given
+    from hdnhw.fpga.side_by_side import default_options, front, options_given
 
     default, best = default_options(network, family), front(measured, hops)
     rows = []

@@ -299,7 +299,7 @@ def _fan(asked: PictureOptions, network: "Network") -> _Part:
     """Return the paths of Algorithm 3 from a node, whose ends should be in different clusters, or of Algorithm 5."""
     from hdnhw.claims.literal.disjoint import fan
     from hdnhw.figures.marks import dead_marks, path_marks
-    from hdnhw.multipath.faults import clusters_of
+    from hdnhw.multipath.path_faults import clusters_of
     from hdnhw.topology.dualnet import DualNetwork
 
     if not isinstance(network, DualNetwork) or not network.levels:

@@ -93,7 +93,7 @@ def prove(
     """
     from hdnhw.fpga.tools import ToolError
     from hdnhw.proofs.certificate import check_certificate
-    from hdnhw.proofs.fabric import prove_fabric, recheck
+    from hdnhw.proofs.prove import prove_fabric, recheck
     from hdnhw.verilog.fabric import emit_fabric
     from hdnhw.verilog.folder import read_fabric
 

@@ -36,7 +36,7 @@ def requests(spec: NetworkLike, *, asked: RequestSpec, **machine: Annotated[Any,
     >>> found.round_trip["mean"], round(64 * found.request_rate, 2)
     (63.0, 1.0)
     """
-    from hdnhw.measurement.requests import measure_requests
+    from hdnhw.measurement.closed_loop import measure_requests
 
     with ProgressBar() as progress:
         return Result(measure_requests(fabric_of(spec, None, machine), asked, progress=progress.show))

@@ -272,7 +272,7 @@ def _case_and_bounds(network: "Network", src: int, dst: int) -> dict[str, Any]:
     """Return the disjoint-path paper's case of two nodes and how long its paths, and ours, can be; null elsewhere."""
     from hdnhw.claims.literal.disjoint import length_bounds
     from hdnhw.multipath.disjoint import is_addressable, length_bound
-    from hdnhw.multipath.faults import case_of
+    from hdnhw.multipath.path_faults import case_of
 
     if not is_addressable(network) or not network.levels:
         return dict.fromkeys(("case", "paper_bound", "corrected_bound", "address_bound"))

@@ -62,7 +62,7 @@ def _refuse(name: str) -> None:
 
 
 def write_certificate(result: dict[str, Any], folder: Path) -> Path:
-    """Write the result of :func:`hdnhw.proofs.fabric.prove_fabric` beside a manifest, with a digest of all of it."""
+    """Write the result of :func:`hdnhw.proofs.prove.prove_fabric` beside a manifest, with a digest of all of it."""
     path, said = folder / CERTIFICATE, {**result, "assumptions": list(ASSUMPTIONS)}
     path.write_text(json.dumps({**said, "digest": _digest(said)}, indent=1) + "\n")
     return path

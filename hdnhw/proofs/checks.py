@@ -7,7 +7,7 @@ bits. What they say and make is claimed here, of all flits.
 from hdnhw.machine.crc import check_width
 from hdnhw.proofs.parts import RouterPart
 from hdnhw.proofs.rig import Rig
-from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import Net, read_modules
-from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.router import node_pins
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric

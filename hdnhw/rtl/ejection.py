@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import equals, index_width, next_flit, stepped
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
-from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck
+from hdnhw.rtl.check_bits import ERRORS_WIDTH, PacketCheck
 from hdnhw.rtl.counter import count_events
 
 

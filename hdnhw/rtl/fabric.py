@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ChannelSignature, channel_name, ejection_signature, injection_signature
-from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.part import Part, place, wires
 from hdnhw.rtl.ports import DROPPED_WIDTH

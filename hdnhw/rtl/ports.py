@@ -13,7 +13,7 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit
 from hdnhw.rtl.buffer import InputBuffer, Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature, onward_layout
-from hdnhw.rtl.check import ERRORS_WIDTH, PacketCheck, check_bits
+from hdnhw.rtl.check_bits import ERRORS_WIDTH, PacketCheck, check_bits
 from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.queueing import allocator_of
 from hdnhw.rtl.route_unit import RouteUnit

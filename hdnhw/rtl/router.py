@@ -14,7 +14,7 @@ from hdnhw.rtl.allocator import Allocator
 from hdnhw.rtl.bits import add, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
-from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.counter import count_events
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.queueing import allocator_of

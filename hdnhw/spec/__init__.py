@@ -9,7 +9,7 @@ with each kind of them, in :mod:`hdnhw.endpoints`.
 
 from hdnhw.spec.dualnets import DualCube, DualNet, RecursiveDualNet
 from hdnhw.spec.endpoints import EndpointSpec
-from hdnhw.spec.fabric import CROSSBARS, QUEUEINGS, RAMS, FabricSpec
+from hdnhw.spec.machine import CROSSBARS, QUEUEINGS, RAMS, FabricSpec
 from hdnhw.spec.network import NetworkSpec
 from hdnhw.spec.operations import (
     BARRIER,

@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import Any
 
+from hdnhw.rtl.clocks.clocked_fabric import ClockedFabric
 from hdnhw.rtl.clocks.crossing import Crossing
-from hdnhw.rtl.clocks.fabric import ClockedFabric
 from hdnhw.rtl.clocks.queue import DEPTH
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 

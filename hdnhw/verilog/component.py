@@ -4,7 +4,7 @@ from typing import Any
 
 from hdnhw.endpoints import declared
 from hdnhw.machine.machine import make_machine
-from hdnhw.rtl.clocks.fabric import ClockedComponent
+from hdnhw.rtl.clocks.clocked_fabric import ClockedComponent
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import check_clocks

@@ -12,7 +12,7 @@ import numpy as np
 from hdnhw.endpoints import declared
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.networks.build import build
-from hdnhw.rtl.check import ERRORS_WIDTH
+from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hdnhw.boards.simulation import hear_self_test, self_test_sources
+from hdnhw.boards.verilated import hear_self_test, self_test_sources
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec

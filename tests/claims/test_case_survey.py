@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hdnhw.claims.literal.case_survey import dual_net_of, paths_left, waypoints_left
-from hdnhw.multipath.faults import case_of
+from hdnhw.multipath.path_faults import case_of
 from hdnhw.multipath.waypoints import Detours, RouteTable
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan

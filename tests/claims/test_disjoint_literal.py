@@ -3,8 +3,8 @@
 import pytest
 
 from hdnhw.claims.literal.disjoint import fan, literal_routes, without_loops
-from hdnhw.multipath.faults import case_of, pairs_of_case
 from hdnhw.multipath.flows import fault_of_paths
+from hdnhw.multipath.path_faults import case_of, pairs_of_case
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError

@@ -17,7 +17,7 @@ from hdnhw.claims import (
     hsn_slowdown,
 )
 from hdnhw.claims.claim import Verdict
-from hdnhw.collectives.emulation import published_steps
+from hdnhw.collectives.emulated import published_steps
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table, summarise_distances

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.fpga import machines
+from hdnhw.fpga import side_by_side
 from hdnhw.fpga.tools import ToolError
 from tests.conftest import each
 
@@ -68,7 +68,7 @@ def no_tools(monkeypatch):
             "fmax_of_seed": fmax,
         }
 
-    monkeypatch.setattr(machines, "synthesise", synthesise)
+    monkeypatch.setattr(side_by_side, "synthesise", synthesise)
 
 
 def test_a_row_for_each_machine(run):
@@ -140,7 +140,7 @@ def test_a_tool_that_fails(run, monkeypatch):
     def fail(spec, **_):
         raise ToolError(f"yosys has failed with {spec.fabric.flit_width} bits")
 
-    monkeypatch.setattr(machines, "synthesise", fail)
+    monkeypatch.setattr(side_by_side, "synthesise", fail)
     status, out, err = run(f"{TWO} --plot front.svg --json")
     result = json.loads(out)
     assert (status, err, result["machines"]) == (1, "", [])
@@ -155,7 +155,7 @@ def test_ctrl_c(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(machines, "synthesise", interrupt)
+    monkeypatch.setattr(side_by_side, "synthesise", interrupt)
     assert main(shlex.split(f"{TWO} --plot front.svg")) == 130
     assert capsys.readouterr() == ("", "hdnhw: interrupted\n")
     assert list(tmp_path.iterdir()) == []

@@ -215,7 +215,7 @@ def test_prove_asks_for_what_its_command_asks_for(monkeypatch, capsys):
     asked = []
     found = {"proved": True, "findings": []}
     monkeypatch.setattr(
-        "hdnhw.proofs.fabric.prove_fabric", lambda *given, **named: asked.append((given, named)) or found
+        "hdnhw.proofs.prove.prove_fabric", lambda *given, **named: asked.append((given, named)) or found
     )
     words = ["--endpoints", "axi-stream", "--max-frame", "64", "--buffers", "8", "--seconds", "9"]
     assert main(["prove", "cube(2)", *words, "--json"]) == 0
@@ -228,7 +228,7 @@ def test_prove_asks_for_what_its_command_asks_for(monkeypatch, capsys):
 
 def test_machines_are_those_of_their_command(monkeypatch, capsys):
     figures = {"family": "ecp5", "comb_sites": 900, "ram_cells": {}, "fmax_mhz": 100.0, "fmax_of_seed": [100.0]}
-    monkeypatch.setattr("hdnhw.fpga.machines.synthesise", lambda *_, **__: figures)
+    monkeypatch.setattr("hdnhw.fpga.side_by_side.synthesise", lambda *_, **__: figures)
     words = "machines 'cube(2)' --machine '--buffers 8' --machine '--crc --packet-length 4' --packet-bits 64 --lanes 2"
     assert main([*shlex.split(words), "--json"]) == 0
     asked = {"machine": [{"buffers": 8}, {"crc": True, "packet_length": 4}], "packet_bits": 64, "lanes": 2}
@@ -256,7 +256,7 @@ def test_cosim_asks_for_what_its_command_asks_for(monkeypatch, capsys):
 
 
 def test_what_is_not_proved_is_said_by_result_and_status(monkeypatch):
-    monkeypatch.setattr("hdnhw.proofs.fabric.prove_fabric", lambda *_, **__: {"proved": False})
+    monkeypatch.setattr("hdnhw.proofs.prove.prove_fabric", lambda *_, **__: {"proved": False})
     assert not hdnhw.prove("cube(2)").passed
     assert main(["prove", "cube(2)"]) == 1
 

@@ -27,8 +27,8 @@ from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 from tests.conftest import each
 from tests.measurement.test_sweep import Inline, timeless
+from tests.model.drawn_machines import Drawn
 from tests.model.fuzz import many_loads, plain
-from tests.model.machines import Drawn
 from tests.model.test_watchdog import one_class, reversed_ring
 
 NETWORKS = (

@@ -22,7 +22,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.support.errors import HangError, SpecError
 from hdnhw.traffic.patterns import PATTERNS
-from tests.model.machines import Drawn, differences, draw
+from tests.model.drawn_machines import Drawn, differences, draw
 
 PARTS = (0, 1, 4, 16, 64)
 """Most nodes of a part, of which one is drawn; 0 for as many as fit into a cache."""

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from hdnhw.machine.machine import Machine
+from hdnhw.measurement.closed_loop import measure_requests
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.loaded import LoadedFabric, warm_up
 from hdnhw.measurement.measure import measure
 from hdnhw.measurement.record import record
 from hdnhw.measurement.replay import measure_exchange, measure_trace
-from hdnhw.measurement.requests import measure_requests
 from hdnhw.model import course
 from hdnhw.model.core import HOPS
 from hdnhw.model.course import Course
@@ -29,8 +29,8 @@ from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import HangError
 from hdnhw.support.ranks import ranks
 from hdnhw.traffic.packets import Terminals, Traffic
+from tests.model.drawn_machines import draw
 from tests.model.fuzz import PARTS, load_of, measured, plain
-from tests.model.machines import draw
 
 SEEDS = (1, 11, 12, 15, 16, 22, 23, 29, 30, 31, 36, 40, 41, 45, 46, 99, 123)
 """Of 11, 99 and 123 terminals hang on switches, where UGAL chooses. All schemes are there, both queueings, pauses,

@@ -24,7 +24,7 @@ from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import HangError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
-from hdnhw.traffic.requests import make_requests
+from hdnhw.traffic.replies import make_requests
 
 NETWORKS = (
     "torus(5)",

@@ -20,8 +20,8 @@ from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
+from tests.model.drawn_machines import differences, draw
 from tests.model.fuzz import faults_of
-from tests.model.machines import differences, draw
 
 SMALL = (
     *(401, 402, 403, 404, 410, 418, 424, 430, 448, 453, 457, 458),

@@ -18,9 +18,9 @@ from hdnhw.cli.options import Parser
 from hdnhw.fpga.tools import ToolError
 from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
-from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import read_modules
+from hdnhw.proofs.prove import prove_routing
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric

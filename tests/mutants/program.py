@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
-from hdnhw.sim.check import check_ejections, count_hop_mismatches
+from hdnhw.sim.compare import check_ejections, count_hop_mismatches
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, LOG, Build, control_text
 from hdnhw.sim.stimulus import Case, write_case
 from hdnhw.sim.streams import StreamBench

@@ -17,8 +17,8 @@ from pathlib import Path
 from hdnhw.cli.options import Parser
 from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
-from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.finding import SECONDS, Finding
+from hdnhw.proofs.prove import prove_routing
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric

@@ -9,7 +9,7 @@ import pytest
 
 from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
-from hdnhw.proofs.fabric import prove_routing
+from hdnhw.proofs.prove import prove_routing
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.proofs import certificate
-from hdnhw.proofs import fabric as prove
+from hdnhw.proofs import certificate, prove
 from hdnhw.proofs.finding import Finding
 
 MACHINE = ["hdn(cube(1), [[]])", "--packet-length", "4"]

@@ -7,7 +7,7 @@ import pytest
 
 from hdnhw.cli import main
 from hdnhw.networks.parse import parse
-from hdnhw.proofs import fabric as prove
+from hdnhw.proofs import prove
 from hdnhw.proofs.ejection import EjectionRig
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.inputs import InputRig

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.parse import parse
-from hdnhw.proofs.fabric import prove_routing
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
+from hdnhw.proofs.prove import prove_routing
 from hdnhw.proofs.routes import HopTable, prove_arrival, rule_table
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import plan

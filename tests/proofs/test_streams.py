@@ -10,7 +10,7 @@ from hdnhw.endpoints import declared
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.parse import parse
-from hdnhw.proofs import fabric as prove
+from hdnhw.proofs import prove
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of

@@ -19,7 +19,7 @@ from hdnhw.measurement.load import LoadSpec
 from hdnhw.multipath.waypoints import RouteTable
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.sim.check import StreamVerdict
+from hdnhw.sim.compare import StreamVerdict
 from hdnhw.sim.runner import Run
 from hdnhw.sim.stimulus import case_of_traffic, load_case
 from hdnhw.sim.streams import HarnessBench, StreamBench

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.sim.streams import HarnessBench
 from hdnhw.topology.faults import Faults

@@ -21,7 +21,7 @@ from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.library.options import machine_words
 from hdnhw.networks.build import build
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.spec import (
     BARRIER,
     ENGINE_OPERATIONS,

@@ -11,7 +11,7 @@ import numpy as np
 from hdnhw.cli.options import Parser
 from hdnhw.fpga.tools import ToolError
 from hdnhw.library.options import drawn_faults
-from hdnhw.sim.check import StreamVerdict
+from hdnhw.sim.compare import StreamVerdict
 from hdnhw.sim.harness import CAPACITY
 from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.sim.streams import StreamBench

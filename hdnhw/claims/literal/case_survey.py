@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hdnhw.claims.literal.disjoint import mended_routes
 from hdnhw.multipath.disjoint import disjoint_routes, short_routes
-from hdnhw.multipath.faults import (
+from hdnhw.multipath.path_faults import (
     CASES,
     Estimate,
     Maker,
@@ -66,7 +66,7 @@ def paths_left(
     -------
     list of dict
         For each case and rate ``pairs``, ``all_paths``, ``any_path``, ``mean_hops`` and ``mean_clusters``, see
-        :class:`hdnhw.multipath.faults.FaultPoint`, each with its standard error over the pairs.
+        :class:`hdnhw.multipath.path_faults.FaultPoint`, each with its standard error over the pairs.
     """
     rows = []
     for case in filter(lambda case: has_case(network, case), CASES):

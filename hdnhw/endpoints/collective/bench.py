@@ -25,7 +25,7 @@ from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.sim.runner import Bench, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns

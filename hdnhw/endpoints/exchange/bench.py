@@ -14,7 +14,7 @@ from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.machine.timing import TURN_SLOTS
 from hdnhw.measurement.replay import exchange_on, replay
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.sim.errors import Flip, write_flips
 from hdnhw.sim.harness import FLIP_READ, FLIP_WIRES
 from hdnhw.sim.runner import Bench

@@ -16,7 +16,7 @@ from hdnhw.endpoints.relay.model import ModelPacket, Relayed, RelayModel, Sends
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.measurement.relayed import sends_around
 from hdnhw.multipath.waypoints import Detours, RouteTable
-from hdnhw.sim.check import count_head_mismatches, log_rows
+from hdnhw.sim.compare import count_head_mismatches, log_rows
 from hdnhw.sim.harness import CAPACITY
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import ALWAYS, dead_plusargs, dead_words, write_columns

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from hdnhw.circuits.swapped import swapped_step
+from hdnhw.circuits.swapped_rule import swapped_step
 from hdnhw.networks.build import build
 from hdnhw.networks.families.dualnets import rdn
 from hdnhw.networks.families.folded_cube import folded_cube

@@ -23,7 +23,7 @@ from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.timing import SlotTiming
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.spec import ENGINE_OPERATIONS, EXCHANGE_ORDERS, MOVING, OPERATIONS, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 

@@ -12,7 +12,7 @@ from hdnhw.endpoints.collective.format_engines import engines_of
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
 from hdnhw.networks.parse import parse
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.spec import ENGINE_OPERATIONS, REGISTER_OPERATIONS, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 

@@ -12,7 +12,7 @@ from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.machine import Machine
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.sim.check import log_rows
+from hdnhw.sim.compare import log_rows
 from hdnhw.spec import REGISTER_OPERATIONS, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, emit_machine
 

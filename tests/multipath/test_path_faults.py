@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hdnhw.multipath.disjoint import disjoint_routes
-from hdnhw.multipath.faults import (
+from hdnhw.multipath.path_faults import (
     Estimate,
     PathSample,
     case_of,

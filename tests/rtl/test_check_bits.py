@@ -8,7 +8,7 @@ from amaranth.hdl import Module, Signal
 from hdnhw.machine.crc import check_of, check_width
 from hdnhw.machine.machine import make_machine
 from hdnhw.networks.parse import parse
-from hdnhw.rtl.check import PacketCheck, check_bits
+from hdnhw.rtl.check_bits import PacketCheck, check_bits
 from hdnhw.rtl.router import Router
 from hdnhw.spec import FabricSpec
 

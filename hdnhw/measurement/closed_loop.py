@@ -10,7 +10,7 @@ from hdnhw.model.fabric import model_of
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.progress import Progress
-from hdnhw.traffic.requests import make_requests
+from hdnhw.traffic.replies import make_requests
 
 WARMUP = 5
 """One of so many parts of the time in which all nodes ask is left out at its begin."""

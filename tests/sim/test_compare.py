@@ -10,7 +10,7 @@ from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
-from hdnhw.sim.check import StreamVerdict, check_ejections
+from hdnhw.sim.compare import StreamVerdict, check_ejections
 from hdnhw.sim.stimulus import make_case, write_case
 from hdnhw.spec import FabricSpec
 

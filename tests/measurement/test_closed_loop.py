@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from hdnhw.machine.timing import SlotTiming
-from hdnhw.measurement.requests import measure_requests
+from hdnhw.measurement.closed_loop import measure_requests
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.requests import RequestSpec

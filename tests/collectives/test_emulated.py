@@ -7,8 +7,8 @@ from itertools import product as pairs
 import networkx as nx
 import pytest
 
-from hdnhw.collectives import emulation
-from hdnhw.collectives.emulation import (
+from hdnhw.collectives import emulated
+from hdnhw.collectives.emulated import (
     all_port_steps,
     all_port_timetable,
     emulate,
@@ -50,7 +50,7 @@ def ports_of(network):
 @pytest.mark.parametrize("text", GUESTS)
 def test_data_go_where_the_neighbours_of_the_product_are(text):
     network, guest = host(text), build(parse(GUESTS[text]))
-    rows = emulation._Carrier(network).target
+    rows = emulated._Carrier(network).target
     table = neighbor_table(guest)
     links = len(guest.ports) // network.spec.levels
     order = [(level - 1) * links + port for level in range(network.spec.levels, 0, -1) for port in range(links)]
@@ -151,9 +151,9 @@ def test_a_timetable_that_does_not_work(hops, message):
 
 def test_a_port_that_is_not_there(monkeypatch):
     network = host("hsn(2, cube(2))")
-    carrier = emulation._Carrier(network)
+    carrier = emulated._Carrier(network)
     carrier.leaders = [leaders & False for leaders in carrier.leaders]
-    monkeypatch.setattr(emulation, "_Carrier", lambda _: carrier)
+    monkeypatch.setattr(emulated, "_Carrier", lambda _: carrier)
     with pytest.raises(ScheduleError, match=r"^step 1 on hsn\(2, cube\(2\)\): node 0 sends over a port that it lacks$"):
         emulate(network, step_timetable(2, (2, 0)))
 
@@ -181,7 +181,7 @@ DIVISORS = {
 def test_over_a_divisor_data_go_where_the_neighbours_of_a_product_are(text):
     network, guest = host(text), build(parse(DIVISORS[text]))
     assert guest_of(network) == guest.spec
-    rows, there = emulation._Carrier(network).target, neighbor_table(guest)
+    rows, there = emulated._Carrier(network).target, neighbor_table(guest)
     assert all(
         {int(node) for node in own if node >= 0} == {int(node) for node in other if node >= 0}
         for own, other in zip(rows.T, there, strict=True)
@@ -211,7 +211,7 @@ def test_other_networks_emulate_nothing():
 
 
 def test_too_many_data(monkeypatch):
-    monkeypatch.setattr(emulation, "MOST_DATA", 63)
+    monkeypatch.setattr(emulated, "MOST_DATA", 63)
     with pytest.raises(SpecError, match=r"^an emulation moves at most 63 data; hsn\(2, cube\(2\)\) has 64$"):
         emulate(host("hsn(2, cube(2))"), step_timetable(2, (1, 0)))
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdnhw.fpga import machines
-from hdnhw.fpga.machines import Measured, buildable, default_options, front, measure_machines, usual_machines
+from hdnhw.fpga import side_by_side
+from hdnhw.fpga.side_by_side import Measured, buildable, default_options, front, measure_machines, usual_machines
 from hdnhw.fpga.spec import SynthSpec
 from hdnhw.fpga.synth import synthesise
 from hdnhw.fpga.tools import TooLargeError, ToolError
@@ -57,7 +57,7 @@ def no_tools(monkeypatch):
         rams = {"TRELLIS_DPR16X4": 1, "DP16KD": 5}
         return {"family": "ecp5", "comb_sites": size, "ram_cells": rams, "fmax_mhz": 200.0, "fmax_of_seed": [200.0]}
 
-    monkeypatch.setattr(machines, "synthesise", synthesise)
+    monkeypatch.setattr(side_by_side, "synthesise", synthesise)
     return asked
 
 
@@ -200,13 +200,13 @@ def test_machines_are_measured_and_the_model_runs_once(no_tools, tmp_path, monke
 
     monkeypatch.setattr(Processes, "submit", None)
     assert [vars(one) for one in measure(asked[::-1], tmp_path)[0]] == [vars(one) for one in measured[::-1]]
-    monkeypatch.setattr(machines, "_model_digest", lambda: "another")
+    monkeypatch.setattr(side_by_side, "_model_digest", lambda: "another")
     with pytest.raises(TypeError):
         measure(asked, tmp_path)
 
 
 def test_a_machine_of_which_a_tool_fails_is_left_out(no_tools, tmp_path, monkeypatch):
-    told = machines.synthesise
+    told = side_by_side.synthesise
     errors = {8: ToolError("nextpnr-ecp5 has failed"), 2: TooLargeError("the unit needs 9 and x has 8")}
 
     def fail(spec, **options):
@@ -214,7 +214,7 @@ def test_a_machine_of_which_a_tool_fails_is_left_out(no_tools, tmp_path, monkeyp
             raise errors[spec.fabric.packet_length]
         return told(spec, **options)
 
-    monkeypatch.setattr(machines, "synthesise", fail)
+    monkeypatch.setattr(side_by_side, "synthesise", fail)
     measured, left_out = measure([{}, {"packet_length": 4}, {"packet_length": 2}], tmp_path)
     assert [one.machine.spec.packet_length for one in measured] == [4]
     assert [(one.options["packet_length"], one.why, one.failed) for one in left_out] == [

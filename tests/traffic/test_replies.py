@@ -9,7 +9,7 @@ from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import SpecError
-from hdnhw.traffic.requests import make_requests
+from hdnhw.traffic.replies import make_requests
 
 
 @pytest.mark.parametrize(("window", "count"), [(1, 1), (1, 5), (3, 3), (3, 7), (4, 8), (9, 4)])
