@@ -5,10 +5,11 @@ significant bits and payload above it, every other flit is payload. What endpoin
 whose fields each kind of endpoints has of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from operator import index
-from typing import Any
+from typing import Any, ClassVar
 
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -106,9 +107,12 @@ class HeaderFormat:
 
     Attributes
     ----------
+    kinds : type of IntEnum or None
+        What the field ``kind`` of a header can say; None if there is no such field, or none beside a field ``src``.
     flits : FlitFormat
     """
 
+    kinds: ClassVar[type[IntEnum] | None] = None
     flits: FlitFormat
 
     @classmethod
@@ -143,6 +147,11 @@ class HeaderFormat:
         """Return the value of each field of a header, read from the bits of a packet, bit 0 that of the head flit."""
         positions = self.header_positions.items()
         return {name: word >> place["offset"] & (1 << place["width"]) - 1 for name, place in positions}
+
+    def stops_of(self, fields: Mapping[str, int]) -> Sequence[int]:
+        """Return the packed addresses of the stops behind the destination that fields of a header name, in order."""
+        del fields
+        return ()
 
     @property
     def payload_flits(self) -> int:

@@ -15,15 +15,16 @@ from vcd.reader import TokenKind, tokenize
 import hdnhw
 from bench.waves import LINE, stopped_line
 from hdnhw.cli import main
-from hdnhw.machine.flit import RelayKind
+from hdnhw.endpoints.relay.bench import RelayBench
+from hdnhw.endpoints.relay.format import RelayKind
+from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.reference import Reference
 from hdnhw.networks.parse import parse
-from hdnhw.sim.relay import RelayBench
 from hdnhw.sim.stimulus import make_case
 from hdnhw.sim.streams import HarnessBench, StreamBench
-from hdnhw.spec import FabricSpec, RelaySpec
+from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric, emit_machine, write_fabric

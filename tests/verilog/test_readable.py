@@ -5,9 +5,10 @@ import re
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.yosys import YosysError, run_yosys
 from hdnhw.networks.parse import parse
-from hdnhw.spec import CollectiveSpec, FabricSpec
+from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.readable import readable
 

@@ -44,6 +44,7 @@ class MemoryFormat(HeaderFormat):
     (64, 2, 6)
     """
 
+    kinds = MemoryKind
     flits: FlitFormat
     endpoints: AxiMemorySpec
 

@@ -42,6 +42,7 @@ class FrameFormat(HeaderFormat):
     (19, 1, 7, 256)
     """
 
+    kinds = PacketKind
     flits: FlitFormat
     endpoints: AxiStreamSpec
 

@@ -1,6 +1,6 @@
 """How packets go by waypoints."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -83,6 +83,7 @@ class RelayFormat(HeaderFormat):
     RelayPacket(dst=5, src=0, kind=0, left=1, stops=(9,), payload=4660)
     """
 
+    kinds = RelayKind
     flits: FlitFormat
     endpoints: RelaySpec
 
@@ -110,6 +111,11 @@ class RelayFormat(HeaderFormat):
         address, most = self.flits.address_width, self.endpoints.waypoints
         stops = {f"stop_{left}": address for left in range(1, most + 1)}
         return {"dst": address, "src": address, "kind": 2, "left": most.bit_length(), **stops}
+
+    def stops_of(self, fields: Mapping[str, int]) -> list[int]:
+        """See :meth:`HeaderFormat.stops_of`: those of data."""
+        left = fields["left"] if fields["kind"] == RelayKind.DATA else 0
+        return [fields[f"stop_{place}"] for place in range(left, 0, -1) if f"stop_{place}" in fields]
 
     @property
     def queues(self) -> int:

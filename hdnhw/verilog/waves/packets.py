@@ -2,16 +2,13 @@
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from hdnhw.machine.flit import FrameFormat, MemoryFormat, MemoryKind, PacketKind, RelayFormat, RelayKind
 from hdnhw.machine.machine import Machine
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.waves.dump import Dump
 from hdnhw.verilog.waves.wires import EJECT, INJECT, LOCAL, NAMES, Place, find_fabric
-
-_KINDS: Any = {FrameFormat: PacketKind, MemoryFormat: MemoryKind, RelayFormat: RelayKind}
 
 Way = tuple[int, int]
 """A port of the network, or one of :data:`hdnhw.verilog.waves.wires.NAMES`, and a virtual channel there."""
@@ -247,14 +244,12 @@ class Waves:
         """Read the header of a packet."""
         flits, header = self.machine.flits, self.machine.endpoint_format
         packet.destination = self._node_of.get(flits.destination_of(packet.words[0]), -1)
-        if type(header) not in _KINDS or len(packet.words) < header.header_flits:
+        if header is None or header.kinds is None or len(packet.words) < header.header_flits:
             return
         fields = header.fields_of(flits.word(packet.words))
         packet.source = self._node_of.get(fields["src"], -1)
-        kind, stops = _KINDS[type(header)](fields["kind"]), range(fields.get("left", 0), 0, -1)
-        if kind == RelayKind.DATA and isinstance(header, RelayFormat):
-            packet.also = "".join(f">{self._node_of.get(fields[f'stop_{left}'], '?')}" for left in stops)
-        packet.also += f":{kind.name.lower()}"
+        stops = [self._node_of.get(stop, "?") for stop in header.stops_of(fields)]
+        packet.also = "".join(f">{stop}" for stop in stops) + f":{header.kinds(fields['kind']).name.lower()}"
 
     def behind(self, node: int, way: Way) -> tuple[int, Way]:
         """Return the node to which a way leads, and where packets wait there."""
