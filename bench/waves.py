@@ -1,4 +1,4 @@
-"""The cycle diagrams of docs/hardware.md and simulation.md, of emitted Verilog, a part of `make docs`; a minute."""
+"""The cycle diagrams of docs/hardware.md and waveforms.md, of emitted Verilog, a part of `make docs`; a minute."""
 
 import argparse
 from collections.abc import Sequence

@@ -43,11 +43,11 @@ def test_figures_are_those_of_other_pages():
     assert f"takes {sites} LUT sites and 5 block RAMs" in README
     assert "5 DP16KD" in ram
     assert f"[{float(mhz):.0f} MHz]" in README
-    looked, _, killed, _, holes = map(int, _cells("proofs.md", "`default` | 2306")[:5])
+    looked, _, killed, _, holes = map(int, _cells("mutants.md", "`default` | 2306")[:5])
     assert looked == 2306
     assert f"Of {killed + holes:,} faults put into a router" in README
-    assert f"[{killed:,}](docs/proofs.md#mutants)" in README
-    seconds = float(_cells("simulation.md", "`cube(20)` | 1048576 | 0.01")[3])
+    assert f"[{killed:,}](docs/mutants.md#mutants)" in README
+    seconds = float(_cells("scale.md", "`cube(20)` | 1048576 | 0.01")[3])
     assert f"in {seconds:.0f} s of CPU" in README
     papers = [_cells("papers/index.md", f"[{name}]({name.lower()}.md)") for name in ("HDN", "RDN", "DISJ", "HSN", "DC")]
     verdicts = [list(map(int, cells[1:])) for cells in papers]

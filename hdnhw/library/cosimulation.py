@@ -119,7 +119,7 @@ def cosim(
     Returns
     -------
     Result
-        As docs/simulation.md describes it: packets, cycles, and how many were lost, misrouted or in another cycle than
+        As docs/lockstep.md describes it: packets, cycles, and how many were lost, misrouted or in another cycle than
         on the model, and ``runs``, a row for each; `passed` is whether all was as it should be.
 
     Raises

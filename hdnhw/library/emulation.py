@@ -85,7 +85,7 @@ def emulate(spec: NetworkLike, *, asked: EmulateOptions) -> Result:
     Returns
     -------
     Result
-        As docs/collectives.md describes it: steps beside the published ones; `passed` is whether the data that were
+        As docs/emulation.md describes it: steps beside the published ones; `passed` is whether the data that were
         moved are where, and what, they should be.
 
     Raises

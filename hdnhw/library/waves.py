@@ -42,7 +42,7 @@ def waves(dump: PathLike, folder: PathLike, *, output: PathLike | None = None, a
     Returns
     -------
     Result
-        As docs/simulation.md describes it: ``packets``, ``delivered``, ``held``, and with `stopped` ``waits``, a row
+        As docs/waveforms.md describes it: ``packets``, ``delivered``, ``held``, and with `stopped` ``waits``, a row
         for each packet that is first in a queue, and ``circle``.
 
     Raises

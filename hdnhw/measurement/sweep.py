@@ -434,7 +434,7 @@ class Sweep:
         list of dict
             A curve each, those of all machines for the first pattern, then those for the next: ``spec``, ``nodes``,
             ``pattern``, ``zero_load_latency``, ``rate_at_3x_latency``,
-            ``saturation_throughput`` and ``overload_throughput``, as docs/simulation.md defines them, each with half
+            ``saturation_throughput`` and ``overload_throughput``, as docs/method.md defines them, each with half
             the width of its interval, ``rate_at_3x_confidence_95`` and so on,
             ``saturation_bound`` of uniform traffic, None of other, ``note``, which is
             :attr:`hdnhw.machine.machine.Machine.buffer_note`, and ``points``, rows of :func:`measure_point` in the

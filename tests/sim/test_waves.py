@@ -126,7 +126,7 @@ def test_a_chain_that_waits_for_a_sink_is_told_from_its_end(tmp_path, capsys):
     write_fabric(fabric, tmp_path / "line")
     assert main(["waves", str(dump), str(tmp_path / "line"), "--stopped"]) == 0
     printed = capsys.readouterr().out
-    page = Path(hdnhw.__file__).parents[1] / "docs" / "simulation.md"
+    page = Path(hdnhw.__file__).parents[1] / "docs" / "waveforms.md"
     (shown,) = re.findall(r"^\$ hdnhw waves dump.vcd build/line --stopped\n(.*?)^```", page.read_text(), re.M | re.S)
     assert printed == shown
     rows = [re.split(r"  +", row.strip()) for row in printed.split("waits_for\n")[1].splitlines()]
