@@ -128,7 +128,7 @@ def without_json():
 def test_lines_are_of_all_commands_and_the_same_for_a_seed():
     def lines():
         parser = command_parser()
-        return [fuzz.Draw(random.Random(f"1 {number}"), ["trace.txt"]).line(parser) for number in range(3000)]
+        return [fuzz.Draw(random.Random(f"1 {number}"), ["trace.txt"]).line(parser) for number in range(6000)]
 
     drawn = lines()
     assert drawn == lines()
@@ -151,7 +151,7 @@ def test_a_fault_is_printed_as_an_entry_that_repeats_it(monkeypatch, capsys):
 
     monkeypatch.setattr(fuzz, "main", command)
     monkeypatch.setattr(fuzz, "start", start)
-    fuzz.run(7, 80, processes=10)
+    fuzz.run(8, 80, processes=10)
     drawn, damaged = {case.drawn: case for case in seen}, 0
     printed = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("  ")]
     entries = tomllib.loads("\n".join(printed))["line"]

@@ -150,7 +150,7 @@ def test_a_route_is_as_long_as_the_distance(draw, spec, src, dst):
     assert len(path) - 1 == networkx.shortest_path_length(graph, path[0], path[-1])
     assert f"route: {len(path) - 1} hops" in drawing.legend
     assert drawing.rings == {path[0]: False, path[-1]: False}
-    assert {node for node, fill in enumerate(drawing.fills) if fill != "white"} == set(path)
+    assert {node for node, fill in enumerate(drawing.fills) if fill != "#ffffff"} == set(path)
 
 
 def test_the_papers_route_may_be_longer(draw):
@@ -458,7 +458,7 @@ def test_colors_of_the_legend_are_those_of_the_edges(draw, options):
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_papers_figures_are_in_docs(draw, name):
     draw(PICTURES[name].words)
-    assert Path("p.svg").read_text() == (DOCS / name).read_text()
+    assert Path("p.svg").read_text() == (DOCS / "papers" / name).read_text()
 
 
 @each(

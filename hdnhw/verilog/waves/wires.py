@@ -8,7 +8,7 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import channel_name
 from hdnhw.support.errors import SpecError
-from hdnhw.support.naming import named
+from hdnhw.support.naming import choices_text, named
 from hdnhw.verilog.waves.dump import Dump
 
 INJECT, EJECT, LOCAL = -1, -2, -3
@@ -71,7 +71,7 @@ def find_fabric(machine: Machine, dump: Dump, scope: str | None) -> FabricWires:
     lacks = {path: _lack(widths, {name: bits for name, (_, bits) in dump.scopes[path].items()}) for path in paths}
     fits = [path for path in paths if not lacks[path]]
     if len(fits) > 1:
-        raise SpecError(f"{dump.path} has several such fabrics: {named('scope')} must be one of {', '.join(fits)}")
+        raise SpecError(f"{dump.path} has several such fabrics: {named('scope')} {choices_text(fits, scope)}")
     if not fits:
         near = [path for path in paths if "inject_0_valid" in dump.scopes[path]] or paths
         lack = f"scope {near[0]} {lacks[near[0]]}" if near else "it has no scopes"
