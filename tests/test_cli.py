@@ -1127,7 +1127,7 @@ def test_without_a_command_a_guide_is_shown_whose_commands_are_there(run):
 def test_help_names_every_command(run):
     status, out, err = run("--help")
     assert (status, err) == (0, "")
-    assert {line.split()[0] for line in out.splitlines() if re.match(r"    \w", line)} == set(COMMANDS)
+    assert {line.split()[0] for line in out.splitlines() if re.match(r"  \w", line)} == set(COMMANDS)
 
 
 def test_an_interrupt_is_one_line(run, monkeypatch):

@@ -8,13 +8,19 @@ from hdnhw.cli import command_parser
 
 def command_page() -> str:
     """Return the reference of the command line: a section for each command, from its parser."""
-    (commands,) = (action for action in command_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    parser = command_parser()
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     summaries = {action.dest: action.help for action in commands._choices_actions}
     parts = [
         "# All options of the command line",
         "Made from the program itself: what `hdnhw COMMAND --help` says. Every command takes `--json`. Exit status:"
         " 0 done, 1 a check failed, 2 bad input, 70 a fault of the program, 130 after Ctrl-C, 143 after SIGTERM.",
-        "\n".join(f"- [`{name}`](#{name}): {_text(summaries[name] or '')}" for name in commands.choices),
+        *(
+            "\n".join(
+                [f"**{purpose}**\n", *(f"- [`{name}`](#{name}): {_text(summaries[name] or '')}" for name in names)]
+            )
+            for purpose, names in parser.parts.items()
+        ),
     ]
     return "\n\n".join([*parts, *(_section(name, parser) for name, parser in commands.choices.items())]) + "\n"
 

@@ -24,7 +24,7 @@ from threading import Timer, current_thread, main_thread
 from typing import Any, TextIO
 
 import hdnhw
-from hdnhw.cli.options import AT_MOST, BAD_INPUT, DONE, FAILED, Command, Parser, Result
+from hdnhw.cli.options import AT_MOST, BAD_INPUT, DONE, FAILED, MORE, PURPOSES, Command, Parser, Result
 from hdnhw.support.errors import HangError, RuleError, SpecError
 from hdnhw.support.naming import flag_of, named_by
 from hdnhw.support.progress import Clock, say
@@ -90,8 +90,12 @@ def command_parser() -> Parser:
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     added = {point.name: point.load() for point in entry_points(group="hdnhw.commands")}
-    for _, add in sorted((own_commands() | added).items()):
+    found = own_commands() | added
+    for _, add in sorted(found.items()):
         add(commands)
+    purpose_of = {name: getattr(found[name], "purpose", MORE) for name in sorted(found)}
+    for purpose in dict.fromkeys((*PURPOSES, *sorted(purpose_of.values()))):
+        parser.parts[purpose] = [name for name, own in purpose_of.items() if own == purpose]
     return parser
 
 

@@ -9,6 +9,7 @@ OF_BOARDS = ("packet_length", "flit_width", "buffers", "crossbar")
 COMMANDS = (
     Command(
         build,
+        purpose="hardware",
         example="hdnhw build ulx3s-85f 'rdn(cube(2), 1)'",
         arguments={
             "board": f"one of {', '.join(BOARDS)}",

@@ -29,11 +29,13 @@ def _shown(rows: list[Result]) -> list[Result]:
 COMMANDS = (
     Command(
         choosing.compare,
+        purpose="networks",
         example="hdnhw compare 'rdn(cube(3), 1)' 'torus(8, 16)' 'hcn(3)' --plot networks.svg",
         shown=_compared,
     ),
     Command(
         choosing.design,
+        purpose="networks",
         example="hdnhw design --nodes 1024 --degree 5 --sort average_distance --plot front.svg",
         shown=_designed,
     ),

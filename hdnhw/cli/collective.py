@@ -6,11 +6,13 @@ from hdnhw.library.collectives import exchange, operations
 COMMANDS = (
     Command(
         exchange.exchange,
+        purpose="collective operations",
         example="hdnhw exchange 'rdn(cube(3), 1)' --schedule cluster-first --steps",
         machine={"timed": True},
     ),
     Command(
         operations.collective,
+        purpose="collective operations",
         example="hdnhw collective 'rdn(cube(3), 1)' --op allreduce --words 1024",
         machine={"timed": True},
     ),

@@ -6,8 +6,11 @@ from hdnhw.library import emulation
 COMMANDS = (
     Command(
         emulation.embed,
+        purpose="networks",
         example="hdnhw embed 'rdn(cube(3), 1)' 'torus(8, 16)'",
         arguments={"guest": "what is placed: the spec of a network"},
     ),
-    Command(emulation.emulate, example="hdnhw emulate 'hsn(3, cube(2))' --all-port --steps"),
+    Command(
+        emulation.emulate, purpose="collective operations", example="hdnhw emulate 'hsn(3, cube(2))' --all-port --steps"
+    ),
 )

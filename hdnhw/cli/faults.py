@@ -30,12 +30,14 @@ def _shown(rows: list[Result]) -> list[Result]:
 COMMANDS = (
     Command(
         faults.faults,
+        purpose="routes",
         example="hdnhw faults 'hdn(cube(3), [[0], [0, 1, 2]])' --fault-rate 0.1 --trials 100",
         machine={"routes": True},
         shown=_printed,
     ),
     Command(
         faults.waypoints,
+        purpose="routes",
         example="hdnhw waypoints 'hdn(cube(3), [[2]])' 0 --dead-nodes 1 17 --dead-channels 0:cross1",
         arguments={"dst": "node number or address; all nodes if omitted"},
         machine={"routes": True},

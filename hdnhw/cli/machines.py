@@ -58,6 +58,7 @@ def _figures(row: Result) -> Result:
 COMMANDS = (
     Command(
         library.machines,
+        purpose="hardware",
         example="hdnhw machines 'torus(4, 4)' --plot machines.svg",
         machine={},
         defaults=dict.fromkeys(options_of(FabricSpec), ""),

@@ -59,6 +59,12 @@ ARGUMENTS = {
 OUTPUT = "output"
 """The argument that is an option on the command line."""
 
+PURPOSES = ("networks", "routes", "traffic", "collective operations", "hardware", "papers")
+"""What commands are for, in the order in which help lists them."""
+
+MORE = "more"
+"""The purpose of commands that name none."""
+
 Result = dict[str, Any]
 
 
@@ -69,17 +75,32 @@ class Parser(argparse.ArgumentParser):
     ----------
     helps : list of (Action, callable)
         Options whose help needs an import: what makes it is called when help is shown.
+    parts : dict of str to list of str
+        Of a parser of commands, their names by purpose; its help lists them so.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.helps: list[tuple[argparse.Action, Callable[[], str]]] = []
+        self.parts: dict[str, list[str]] = {}
 
     def format_help(self) -> str:
         """Return what ``--help`` shows."""
         for action, text in self.helps:
             action.help = text()
-        return super().format_help()
+        if not self.parts:
+            return super().format_help()
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        commands = {one.dest: one for action in self._actions for one in getattr(action, "_choices_actions", ())}
+        options = [action for action in self._actions if action.option_strings]
+        named = {purpose: [commands[name] for name in names] for purpose, names in self.parts.items()}
+        for title, actions in {**named, "options": options}.items():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        return formatter.format_help()
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print help or version; ``argparse`` would not tell of a stream that does not take it."""
@@ -119,6 +140,8 @@ class Command:
         that of the command, and the first sentence of its docstring the summary.
     example : str
         For ``--help``.
+    purpose : str
+        What it is for: one of :data:`PURPOSES`, or another one, listed behind these by ``hdnhw --help``.
     arguments : mapping of str to str
         What the help says of arguments that :data:`ARGUMENTS` does not have; of ``output`` with the metavar before it.
     machine : mapping of str to bool or None
@@ -138,6 +161,7 @@ class Command:
     function: Callable[..., Found]
     _: KW_ONLY
     example: str
+    purpose: str = MORE
     arguments: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, bool] | None = None
     also: Sequence[str] = ()

@@ -18,6 +18,7 @@ def _line(row: Result) -> Result:
 COMMANDS = (
     Command(
         library.papers,
+        purpose="papers",
         example="hdnhw papers --paper HDN -o docs",
         arguments={"output": "DIR folder for the pages, their pictures and tables"},
         shown=_shown,

@@ -7,6 +7,7 @@ from hdnhw.library import proofs
 COMMANDS = (
     Command(
         proofs.prove,
+        purpose="hardware",
         example="hdnhw prove 'rdn(cube(3), 1)'",
         arguments={
             "spec": "network, for example 'rdn(cube(3), 1)', or the folder of an emitted fabric, for its text and "

@@ -5,6 +5,9 @@ from hdnhw.library import requests as library
 
 COMMANDS = (
     Command(
-        library.requests, example="hdnhw requests 'rdn(cube(3), 1)' --window 8 --buffers 8", machine={"timed": True}
+        library.requests,
+        purpose="traffic",
+        example="hdnhw requests 'rdn(cube(3), 1)' --window 8 --buffers 8",
+        machine={"timed": True},
     ),
 )

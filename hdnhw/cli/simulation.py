@@ -60,12 +60,14 @@ OF_CYCLES: dict[str, Any] = {"machine": {"timed": True}, "also": ["flit_width"]}
 COMMANDS = (
     Command(
         simulation.simulate,
+        purpose="traffic",
         example="hdnhw simulate 'rdn(cube(3), 1)' --pattern uniform --rate 0.2",
         endpoints=[RelaySpec.kind],
         **OF_CYCLES,
     ),
     Command(
         simulation.sweep,
+        purpose="traffic",
         example="hdnhw sweep 'rdn(cube(3), 1)' 'torus(8, 16)' --plot curves.svg",
         shown=_shown,
         **OF_CYCLES,

@@ -16,6 +16,7 @@ def _tree(found: Found) -> Result:
 COMMANDS = (
     Command(
         library.waves,
+        purpose="hardware",
         example="hdnhw waves dump.vcd build/rdn -o packets.vcd",
         arguments={
             "dump": "VCD of a simulation, from the reset on",

@@ -30,7 +30,7 @@ class BuildOptions(Options):
 def build(
     board: str, spec: str | None = None, *, asked: BuildOptions, **machine: Annotated[Any, MachineOptions]
 ) -> Result:
-    """Make a bitstream in which a fabric tests itself and reports over UART."""
+    """Make a bitstream of a fabric that tests itself and reports over UART."""
     from hdnhw.library.bitstreams import build
 
     return build(board, spec, asked, machine)

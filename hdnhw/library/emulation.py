@@ -75,7 +75,7 @@ class EmbedOptions(Options):
 
 @asks
 def emulate(spec: NetworkLike, *, asked: EmulateOptions) -> Result:
-    """Run a step, or an algorithm, of the product of an HSN's nuclei on the HSN, or an algorithm on a dual-net.
+    """Run steps or algorithms of a hypercube or another product on an HSN or a dual-net.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def emulate(spec: NetworkLike, *, asked: EmulateOptions) -> Result:
 
 @asks
 def embed(spec: NetworkLike, guest: NetworkLike, *, asked: EmbedOptions) -> Result:
-    """Place the nodes of a guest network on those of another, and route its edges.
+    """Embed a guest network into another one, and route its edges.
 
     Parameters
     ----------

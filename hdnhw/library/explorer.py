@@ -75,7 +75,7 @@ def explore(
     asked: ExploreOptions,
     **machine: Annotated[Any, MachineOptions],
 ) -> Page:
-    """Make a page on which a network is explored: one HTML file that needs nothing else.
+    """Write an interactive page of a network: one HTML file that needs nothing else.
 
     It shows routes, disjoint paths, ways around dead nodes, collective operations step by step, packets of a run of the
     cycle-accurate model, and the load of channels; docs/explore.md says what each is.

@@ -99,7 +99,7 @@ class FaultOptions(DrawnOptions, WorkerOptions):
 
 @asks
 def faults(spec: NetworkLike, *, asked: FaultOptions, **rules: Annotated[Any, RuleOptions, FigureOptions]) -> Result:
-    """Count the pairs that routing still joins when nodes and channels are dead, by number of waypoints.
+    """Count the pairs of nodes that routing still joins when nodes or channels fail, by number of waypoints.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def waypoints(
     asked: WaypointOptions,
     **rules: Annotated[Any, RuleOptions],
 ) -> Result:
-    """Find the waypoints that lead from a node around what is dead.
+    """Find waypoints that lead from a node around dead nodes and channels.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def from_networkx(graph: "networkx.Graph") -> "Network":
 
 
 def export(spec: NetworkLike, output: PathLike) -> Result:
-    """Write a network into a file that other tools, and ``graph(FILE)``, read.
+    """Write a network as a graph file, for other tools and for ``graph(FILE)``.
 
     Parameters
     ----------

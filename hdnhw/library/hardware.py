@@ -120,7 +120,7 @@ def emit(
 def synth(
     spec: NetworkLike, *, asked: SynthCommandOptions, **options: Annotated[Any, MachineOptions, EndpointOptions]
 ) -> Result:
-    """Measure size and speed of a router, an endpoint or a fabric on an FPGA; needs the extra ``flow``.
+    """Measure area and clock of a router, an endpoint or a fabric on an FPGA; needs the extra ``flow``.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def _structure(network: "Network", diameter: int | None, weight: float) -> dict[
 
 
 def neighbors(spec: NetworkLike, node: NodeLike) -> Result:
-    """Return the neighbours of a node.
+    """Return the neighbors of a node.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class MachinesOptions(DrawnOptions):
 def machines(
     spec: NetworkLike, *, asked: MachinesOptions, **options: Annotated[Any, MachineOptions, FigureOptions]
 ) -> Result:
-    """Measure machines that can be built on a network, and say which are worth it.
+    """Compare router configurations on a network: area, clock, latency and throughput.
 
     Needs the extras ``flow`` and ``parquet``, and for a plot ``sweep``.
 

@@ -148,7 +148,7 @@ class PapersOptions(ProcessOptions):
 
 @asks
 def papers(*, output: PathLike | None = None, asked: PapersOptions) -> Result:
-    """Check every table, theorem and numeric claim of the papers; all of them take minutes.
+    """Check the tables, theorems and figures of the papers; all of them take minutes.
 
     Parameters
     ----------

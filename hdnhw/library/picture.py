@@ -157,7 +157,7 @@ _Part = tuple["Marks", dict[str, Any], bool]
 def picture(
     spec: NetworkLike, output: PathLike | None = None, *, asked: PictureOptions, **rules: Annotated[Any, RuleOptions]
 ) -> Drawing:
-    """Draw a network of up to 1024 nodes, or what goes on in it, as SVG.
+    """Draw a network as SVG, with routes, faults or the steps of a collective operation.
 
     Parameters
     ----------

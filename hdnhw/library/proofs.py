@@ -58,7 +58,7 @@ def prove(
     asked: ProveOptions,
     **options: Annotated[Any, MachineOptions, EndpointOptions],
 ) -> Result:
-    """Prove that Verilog routes by the rule, delivers packets once and is wired as it should be.
+    """Prove that Verilog routes by the rule, delivers packets once and is wired correctly.
 
     Needs the extra ``flow``.
 

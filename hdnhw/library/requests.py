@@ -11,7 +11,7 @@ from hdnhw.support.progress import ProgressBar
 
 @asks
 def requests(spec: NetworkLike, *, asked: RequestSpec, **machine: Annotated[Any, MachineOptions]) -> Result:
-    """Measure how many requests are answered, and how fast, when no node has more than a window of them under way.
+    """Measure the rate and round-trip time of requests and replies, with a window of requests per node.
 
     A closed loop: a node sends its next request when a reply has come, so that a slow network is offered less. Nodes
     take what comes to them at once, and keep requests and replies outside the network.

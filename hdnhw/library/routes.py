@@ -341,7 +341,7 @@ def _check_flow(network: "Network") -> None:
 
 
 def routing(spec: NetworkLike, **rules: Annotated[Any, RuleOptions]) -> Result:
-    """Return the figures of the routing over all pairs, and its proof.
+    """Return statistics of the routes of all pairs, and the deadlock proof.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def simulate(
     said: Sequence[str],
     **machine: Annotated[Any, MachineOptions, RelayOptions, FigureOptions],
 ) -> Result:
-    """Measure latency and accepted rate under a load or a trace, on the cycle-accurate model.
+    """Measure latency and accepted rate under a load or a trace.
 
     Parameters
     ----------

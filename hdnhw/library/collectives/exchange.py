@@ -74,7 +74,7 @@ class ExchangeOptions(ScheduleOptions):
 def exchange(
     spec: NetworkLike, *, asked: ExchangeOptions, **machine: Annotated[Any, MachineOptions, FigureOptions]
 ) -> Result:
-    """Run a total exchange, in which every node has a message for every other one, and count what it costs.
+    """Run a total exchange (all-to-all), and count what it costs.
 
     Parameters
     ----------

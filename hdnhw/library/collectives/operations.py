@@ -84,7 +84,7 @@ class CollectiveOptions(ScheduleOptions, DeadOptions):
 def collective(
     spec: NetworkLike, *, asked: CollectiveOptions, **machine: Annotated[Any, MachineOptions, FigureOptions]
 ) -> Result:
-    """Run a collective operation other than a total exchange and count what it costs.
+    """Run a collective operation other than a total exchange, and count what it costs.
 
     Parameters
     ----------
