@@ -1,7 +1,7 @@
 """CPU, latency and saturation of the model beside BookSim2; BOOKSIM names its program, built elsewhere; 5 minutes.
 
-Both have packets of one or eight flits, BUFFERS packets a port shared evenly by its virtual channels, one virtual
-channel a class, and 3 cycles a hop of single flits. What is compared is user CPU a flit-hop and a packet-hop,
+Both have packets of one or eight flits, BUFFERS packets per port shared evenly by its virtual channels, one virtual
+channel per class, and 3 cycles a hop of single flits. What is compared is user CPU a flit-hop and a packet-hop,
 generation of traffic and statistics included. Set-up is not: a run of BookSim2 with next to no cycles is subtracted,
 and the model is planned before. User CPU is that of all threads of a process. A row that cannot be measured says so.
 """
@@ -68,7 +68,7 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Load:
-    """A network, flits a node and cycle, the cycles of warm-up and interval each in BookSim2, and flits a packet."""
+    """A network, flits per node per cycle, cycles of warm-up and interval in BookSim2, and flits per packet."""
 
     spec: str
     rate: float
@@ -115,7 +115,7 @@ SPEED = (
 )
 SPEED_COLUMNS = (
     *("network", "nodes", "flits", "rate", "cycles", "accepted", "latency"),
-    *("million packet-hops", "ns a packet-hop", "ns a flit-hop", "ratio"),
+    *("million packet-hops", "ns per packet-hop", "ns per flit-hop", "ratio"),
 )
 ENDS = ("mesh(8, 8)", "torus(8, 8)")
 """Networks whose zero-load latency and saturation are compared."""

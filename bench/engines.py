@@ -41,7 +41,7 @@ def row(text: str, order: str = "cluster-first") -> list[str]:
 if __name__ == "__main__":
     names = [text for group in NETWORKS for text in group]
     table(
-        "network | start-ups | words | links used | message buffers a node | cycles, Verilog | cost model | ratio",
+        "network | start-ups | words | links used | message buffers per node | cycles, Verilog | cost model | ratio",
         (
             *(row(text) for text in (*names, *MORE) if build(parse(text)).num_nodes <= MOST_NODES),
             *(row(text, "paper") for text in FIGURES),

@@ -32,7 +32,7 @@ HEAD = (
     "network",
     "nodes",
     "ports",
-    "edges a node",
+    "edges per node",
     "diameter",
     "average distance",
     "bisection",

@@ -16,7 +16,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.load import PRECISION
 
 KNEES = {"mesh(4, 4)": 0.59, "torus(4, 4)": 0.76, "torus(8, 8)": 0.43, "rdn(cube(2), 1)": 0.47, "rdn(cube(3), 1)": 0.43}
-"""Of each network: a rate, flits a node and cycle, at which latency is about three times that at zero load."""
+"""Of each network: a rate, flits per node per cycle, at which latency is about three times that at zero load."""
 
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Of these rates."""

@@ -19,7 +19,7 @@ NETWORKS = ("rdn(cube(3), 1)", "torus(8, 8)", "mesh(8, 8)")
 RATES = (0.05, 0.2, 0.4)
 CYCLES, FEW = 50_000, 4
 """Of an interval; single runs before and behind."""
-COLUMNS = ("network", "nodes", "rate", "ns a packet-hop", f"in {LANES} lanes", "ratio", f"in {LEAST_LOADS} lanes")
+COLUMNS = ("network", "nodes", "rate", "ns per packet-hop", f"in {LANES} lanes", "ratio", f"in {LEAST_LOADS} lanes")
 
 
 def each(model: FabricModel, loads: Sequence[LoadSpec]) -> list[Measurement]:

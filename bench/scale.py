@@ -23,7 +23,7 @@ LOADS = (
     ("hdn(torus(2, 3, 5), [[0], [0]])", 0.01),
     ("rdn(torus(5, 5), 2)", 0.01),
 )
-COLUMNS = ("network", "nodes", "rate", "cycles", "accepted", "set-up s", "CPU s", "million hops", "ns a hop", "MiB")
+COLUMNS = ("network", "nodes", "rate", "cycles", "accepted", "set-up s", "CPU s", "million hops", "ns per hop", "MiB")
 
 
 def row(spec: str, rate: float) -> list[str]:

@@ -173,7 +173,7 @@ def main() -> None:
     for startups in (9, 10):
         least = fewest_words(dual_net(SMALLEST), startups)
         assert least is not None
-        print(f"{SMALLEST}, one kind of edge a step: {startups} t_s + {float(least):g} t_w at least")
+        print(f"{SMALLEST}, one kind of edge per step: {startups} t_s + {float(least):g} t_w at least")
     bases = [*dict.fromkeys((*BASES, *EVEN, "torus(7)", "product(complete(3), torus(4))", "ghc(2, 3)", "ghc(3, 4)"))]
     for is_nested in (True, False):
         kind = [network for network in dual_nets(options.nodes, bases=bases) if network.is_nested == is_nested]

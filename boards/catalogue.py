@@ -81,7 +81,7 @@ class Board:
 
     @property
     def divisor(self) -> int:
-        """Clock cycles a bit on the serial line."""
+        """Clock cycles per bit on the serial line."""
         return round(self.clock_hz / BAUD)
 
 

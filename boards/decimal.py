@@ -1,4 +1,4 @@
-"""Binary to decimal, a bit a cycle."""
+"""Binary to decimal, a bit per cycle."""
 
 from typing import Any
 

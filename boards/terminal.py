@@ -53,7 +53,7 @@ def check_packets(packets: int) -> int:
 
 
 class PacketGenerator(wiring.Component):
-    """A source of packets: one flit a cycle while the fabric is ready, no gap between packets.
+    """A source of packets: one flit per cycle while the fabric is ready, no gap between packets.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class UartTransmitter(wiring.Component):
     def __init__(self, *, divisor: int) -> None:
         self._divisor = index(divisor)
         if self._divisor < 2:
-            raise ValueError(f"divisor must be at least 2 cycles a bit, not {divisor!r}")
+            raise ValueError(f"divisor must be at least 2 cycles per bit, not {divisor!r}")
         super().__init__({"i": In(stream.Signature(8)), "o": Out(1, init=1)})
 
     @property

@@ -448,7 +448,7 @@ WRONG = {
     ),
     "three buffers": (
         "emit 'complete(2)' -o out --buffers 3",
-        "--buffers must be a power of two from 1 to 256 packets a port, not 3",
+        "--buffers must be a power of two from 1 to 256 packets per port, not 3",
     ),
     "bad name": (
         "emit 'complete(2)' -o out --name 2nd",

@@ -80,11 +80,11 @@ def eight_links() -> Finding:
     sizes = {r: searched_sizes(build(parse(f"dualcube({r})"))) for r in (7, 8)}
     correct = sizes[7][:2] == (8192, 7) and sizes[8][1] == 8
     case = replace(case_of(8, "eight thousands", sizes[8][0]), holds=8000 <= sizes[8][0] < 9000, corrected=correct)
-    return judge([case], corrected="8,192 with seven links a node, 32,768 with eight")
+    return judge([case], corrected="8,192 with seven links per node, 32,768 with eight")
 
 
 def sizes_by_links() -> Finding:
-    """Count the nodes of a hypercube, a hierarchical cubic network and a dual-cube of n links a node."""
+    """Count the nodes of a hypercube, a hierarchical cubic network and a dual-cube of n links per node."""
     cases = []
     for n in range(2, 8):
         specs = {f"cube({n})": 2**n, f"hcn({n - 1})": 2 ** (2 * n - 2), f"dualcube({n})": 2 ** (2 * n - 1)}
@@ -231,20 +231,20 @@ CLAIMS = (
     ),
     _claim(
         "section 1",
-        "nodes of a hypercube with up to eight links a node",
+        "nodes of a hypercube with up to eight links per node",
         "several hundreds",
         several_hundreds,
     ),
     _claim(
         "section 1",
-        "nodes of a dual-cube with up to eight links a node",
+        "nodes of a dual-cube with up to eight links per node",
         "eight thousands",
         eight_links,
         "E17",
         "from 8,000 up to 9,000",
     ),
-    _claim("section 1", "folded hypercube: nodes, links a node, diameter", "2^n, n + 1, ceil(n / 2)", folded_cubes),
-    _claim("section 1", "crossed cube: nodes, links a node, diameter", "2^n, n, ceil((n + 1) / 2)", crossed_cubes),
+    _claim("section 1", "folded hypercube: nodes, links per node, diameter", "2^n, n + 1, ceil(n / 2)", folded_cubes),
+    _claim("section 1", "crossed cube: nodes, links per node, diameter", "2^n, n, ceil((n + 1) / 2)", crossed_cubes),
     _claim("section 1", "HCN(n, n): nodes, links of every node", "2^(2n), n + 1", cubic_links),
     _claim(
         "section 1",

@@ -224,7 +224,7 @@ def _broadcast(r: int, source: int) -> list[list[tuple[int, int]]]:
 
 
 def _receipts(r: int, source: int) -> tuple[int, bool]:
-    """Return the steps, and whether each node receives once, and sends or receives one message a step."""
+    """Return the steps, and whether each node receives once, and sends or receives one message per step."""
     steps = _broadcast(r, source)
     receivers = [receiver for step in steps for _, receiver in step]
     once = sorted([source, *receivers]) == list(range(2 ** (2 * r - 1)))

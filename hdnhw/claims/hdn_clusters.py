@@ -56,9 +56,9 @@ def _beside(network: DualNetwork) -> tuple[dict[str, object], bool]:
     own = metrics.num_edges(network) / network.num_nodes, metrics.summarise_distances(network).diameter
     other = int((table >= 0).sum()) / 2 / len(ends), int(hops.max())
     symmetric = metrics.node_symmetric(network)
-    row = {"network": str(network.spec), "nodes": network.num_nodes, "links a node": f"{own[0]:.2f}", "D": own[1]}
+    row = {"network": str(network.spec), "nodes": network.num_nodes, "links per node": f"{own[0]:.2f}", "D": own[1]}
     row |= {"symmetric": symmetric, "fat trees": f"{clusters} of {ports} ports", "their nodes": len(ends)}
-    row |= {"their switches": len(table) - len(ends), "their links a node": f"{other[0]:.2f}", "their D": other[1]}
+    row |= {"their switches": len(table) - len(ends), "their links per node": f"{other[0]:.2f}", "their D": other[1]}
     better = bool(symmetric) and not alike and own[0] < other[0] and own[1] is not None and own[1] <= other[1]
     return row | {"nodes alike": alike}, better
 

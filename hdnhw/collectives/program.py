@@ -79,7 +79,7 @@ class NumberedSend:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Schedules of one network for one port a step.
+    """Schedules of one network for one port per step.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ def _span(chosen: Iterable[bool]) -> range:
 
 
 def messages_of(operation: str, nodes: int) -> int:
-    """Return how many messages a node, or the only source, has of its own: one a node, one, or in a join none."""
+    """Return how many messages per node, or the only source, has of its own: one a node, one, or in a join none."""
     if operation == JOIN:
         return 0
     return nodes if operation in ("scatter", "exchange", "reducescatter", "allreduce") else 1

@@ -1,4 +1,4 @@
-"""Schedules in registers: a few words a node, of which some are sent in a step, and combined with what comes.
+"""Schedules in registers: a few words per node, of which some are sent in a step, and combined with what comes.
 
 For what every node gets of all contributions at once (all-reduce of a short vector, scan, barrier) a message has no
 name: what a node sends in a step is a sum already. Such a schedule says for each step which registers a node sends

@@ -75,7 +75,7 @@ def add_curves(axes: Any, curves: Sequence[Row], kind: str, look: Look) -> "Axes
 
 def _plot_curves(axes: "Axes", curves: Sequence[Row], kind: str) -> None:
     """Draw curves, and name axes and curves."""
-    unit = "bits of packets a node and cycle" if "flit_width" in curves[0] else "flits a node and cycle"
+    unit = "bits of packets per node per cycle" if "flit_width" in curves[0] else "flits per node per cycle"
     axes.set_xlabel(f"offered rate, {unit}")
     axes.set_ylabel("mean packet latency, cycles" if kind == "latency" else f"accepted rate, {unit}")
     axes.grid(linewidth=0.3)

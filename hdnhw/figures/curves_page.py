@@ -15,7 +15,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import options_of
 
 SHOWS = (
-    "Mean packet latency in cycles against the offered rate in flits a node and cycle, a line for each network and "
+    "Mean packet latency in cycles against the offered rate in flits per node per cycle, a line for each network and "
     "pattern; the table of points has the figures."
 )
 CAPTION = (
@@ -33,7 +33,7 @@ OF_NETWORKS = (
     "busiest channel, or the terminal, is full."
 )
 OF_POINTS = (
-    "Rates are in flits a node and cycle. Latencies are those of packets, in cycles from creation to the one in which "
+    "Rates are in flits per node per cycle. Latencies are those of packets, in cycles from creation to that in which "
     "the tail is taken; ± is half the width of the 95 % confidence interval of the mean, and of the accepted rate. "
     "Where a point is not steady, latencies grow with the cycles measured and mean little: more is offered than the "
     "network carries, or nearly so. Where nothing is said, the cycles were too few to tell."
@@ -141,7 +141,7 @@ def _text(value: float | None, decimals: int) -> str:
 def _options(curves: Sequence[dict[str, Any]], load: LoadSpec, more: Mapping[str, Any]) -> dict[str, str]:
     """Return name -> text of what all runs had in common: machine and load; and of the patterns."""
     row = curves[0]["points"][0]
-    units = {"packet_length": " flits", "buffers": " packet buffers a port"}
+    units = {"packet_length": " flits", "buffers": " packet buffers per port"}
     machine = [name for name in options_of(FabricSpec, timed=True) if name != "modes"]
     seeds = row.get("seeds", 1)
     if more.get("equal"):

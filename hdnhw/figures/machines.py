@@ -29,7 +29,7 @@ def machines_sheet(rows: Sequence[dict[str, Any]], network: str, about: Mapping[
 
 
 def draw_machines(rows: Sequence[dict[str, Any]], *, network: str, hops: int) -> "Figure":
-    """Draw Gbit/s a node against nanoseconds; a mark's area is that of a router, and it is filled on the front.
+    """Draw Gbit/s per node against nanoseconds; a mark's area is that of a router, and it is filled on the front.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Machines on one network side by side: the size and clock of their routers, and the rates and cycles of the model.
 
 All have packets of the same bits, in flits of different widths. Synthesis tells sites, block RAMs and clock of a router
-of the fullest shape; the model tells the saturation throughput in flits a cycle, and the timing the cycles of a packet
-that nothing delays. Together they are what a user gets: nanoseconds, and bits a second.
+of the fullest shape; the model tells the saturation throughput in flits per cycle, and the timing the cycles of a
+packet that nothing delays. Together they are what a user gets: nanoseconds, and bits per second.
 """
 
 import hashlib
@@ -80,7 +80,7 @@ class Measured:
         The median of the seeds.
     fmax_of_seed : tuple of float
     saturation_throughput : float
-        Flits a node and cycle, see :class:`hdnhw.measurement.sweep.Sweep`.
+        Flits per node per cycle, see :class:`hdnhw.measurement.sweep.Sweep`.
     saturation_bound : float or None
         Likewise; None if the network is too large to route all pairs.
     """
@@ -109,12 +109,12 @@ class Measured:
 
     @property
     def gbits_per_node(self) -> float:
-        """The saturation throughput at the clock of the router, in Gbit/s of flits a node."""
+        """The saturation throughput at the clock of the router, in Gbit/s of flits per node."""
         return self.saturation_throughput * self.machine.spec.flit_width * self.fmax_mhz / 1000
 
     @property
     def gbits_per_1000_sites(self) -> float:
-        """Gbit/s of flits a node, for each 1000 sites of its router."""
+        """Gbit/s of flits per node, for each 1000 sites of its router."""
         return 1000 * self.gbits_per_node / self.sites
 
 
@@ -294,7 +294,7 @@ def _model_digest() -> str:
 
 
 def front(measured: Sequence[Measured], hops: int) -> list[Measured]:
-    """Return the machines that no other one beats: in sites, block RAMs, latency over so many hops, and Gbit/s a node.
+    """Return the machines that no other one beats: in sites, block RAMs, latency over some hops, and Gbit/s per node.
 
     One beats another if it is no worse in any of the four and better in one.
     """

@@ -96,7 +96,7 @@ class Equal:
 
     @property
     def most(self) -> float:
-        """The most bits of packets a node and cycle that any network can be offered: a flit in each cycle."""
+        """The most bits of packets per node per cycle that any network can be offered: a flit in each cycle."""
         return max(self._bits_of_flit(fabric) for fabric in self.fabrics)
 
     def _bits_of_flit(self, fabric: FabricSpec) -> float:
@@ -104,7 +104,7 @@ class Equal:
         return self.packet_bits / fabric.packet_length
 
     def rates(self, bits: Sequence[float]) -> list[list[float]]:
-        """Return loads in bits a node and cycle in flits, for each machine; without those above a flit in each cycle.
+        """Return loads in bits per node per cycle in flits, for each machine; without those above a flit in each cycle.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class Equal:
             found.append([one / most for one in bits if one <= most])
             if not found[-1]:
                 raise SpecError(
-                    f"{named('rates')} must begin below the {most:g} bits a node and cycle of {fabric.network}"
+                    f"{named('rates')} must begin below the {most:g} bits per node per cycle of {fabric.network}"
                 )
         return found
 

@@ -48,7 +48,7 @@ class MachinesOptions(DrawnOptions):
     hops: int = option(4, Size, "channels of the latency", metavar="H", least=1, most=MOST_HOPS)
     family: str = option("ecp5", Choice, "FPGA family; docs/synthesis.md lists them", choices=tuple(PLACED_FAMILIES))
     placements: int = option(3, Size, "place-and-route runs", metavar="N", least=1, most=MOST_PLACEMENTS)
-    plot: PathLike | None = plot_of("Gbit/s a node against ns")
+    plot: PathLike | None = plot_of("Gbit/s per node against ns")
     command: str = made_by("hdnhw.machines")
 
 

@@ -26,8 +26,8 @@ def requests(spec: NetworkLike, *, asked: RequestSpec, **machine: Annotated[Any,
     Returns
     -------
     Result
-        ``request_rate``, requests answered a node and cycle; ``accepted_rate``, flits a node and cycle; ``round_trip``,
-        cycles from a request to its reply; docs/simulation.md describes the rest.
+        ``request_rate``, requests answered per node per cycle; ``accepted_rate``, flits per node per cycle;
+        ``round_trip``, cycles from a request to its reply; docs/simulation.md describes the rest.
 
     Examples
     --------

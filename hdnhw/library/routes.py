@@ -291,7 +291,7 @@ def paths_of(network: "Network", src: int, dst: int, algorithm: str | None) -> t
     from hdnhw.multipath import disjoint
 
     if len(network.ports) > PATHS_LIMIT:
-        raise SpecError(f"paths need at most {PATHS_LIMIT} ports a node; {network.spec} has {len(network.ports)}")
+        raise SpecError(f"paths need at most {PATHS_LIMIT} ports per node; {network.spec} has {len(network.ports)}")
     if algorithm is None:
         algorithm = "short" if disjoint.is_addressable(network) else "flow"
     makers = {

@@ -123,7 +123,7 @@ def simulate(
     Returns
     -------
     Result
-        As docs/simulation.md describes it: latencies in cycles, rates in flits a node and cycle.
+        As docs/simulation.md describes it: latencies in cycles, rates in flits per node per cycle.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class FlitFormat:
 
     @property
     def payload_width(self) -> int:
-        """Payload bits a packet."""
+        """Payload bits per packet."""
         return self.head_payload_width + self.flit_width * (self.packet_length - 1)
 
     def pack(self, destination: int, payload: int) -> list[int]:
@@ -155,7 +155,7 @@ class HeaderFormat:
 
     @property
     def payload_flits(self) -> int:
-        """Data flits a packet."""
+        """Data flits per packet."""
         return self.flits.packet_length - self.header_flits
 
     def check_room(self, endpoints: str) -> None:

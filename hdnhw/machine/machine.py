@@ -134,7 +134,7 @@ class Machine:
 
     @property
     def buffers(self) -> int:
-        """Packet buffers a port."""
+        """Packet buffers per port."""
         return self.timing.buffers_of(self.spec.buffers, self.plan.max_vcs)
 
     @property

@@ -59,7 +59,7 @@ class SlotTiming:
     Attributes
     ----------
     packet_length : int
-        Flits a packet and cycles a slot, L.
+        Flits a packet and cycles per slot, L.
     crc : bool
         Whether flits have check bits: the terminal gets a packet when its tail has been checked, a slot later.
     queueing : str
@@ -281,7 +281,7 @@ class SlotTiming:
 
     @property
     def buffer_slots(self) -> int:
-        """Slots from granting a packet a packet buffer to the first allocation that can grant it to the next."""
+        """Slots from granting a packet per packet buffer to the first allocation that can grant it to the next."""
         return self.hop_slots + self.credit_slots + 1
 
     @property
@@ -303,7 +303,7 @@ class SlotTiming:
     def ejection_buffers(self, buffers: int) -> int:
         """Return the packet buffers of an ejection buffer beside ports with `buffers`.
 
-        No more than a terminal that never pauses needs for a flit a cycle; packets checked stay longer.
+        No more than a terminal that never pauses needs for a flit per cycle; packets checked stay longer.
         """
         return min(2 * buffers if self.crc else buffers, 1 << (self.ejection_slots - 1).bit_length())
 

@@ -84,7 +84,7 @@ class BusyFabric:
         arrivals = Arrivals.of(np.full(len(ends), begin), sources, self._model.address[ends], tag_of_other(sources))
         to_come = np.bincount(ends, minlength=self._model.plan.network.num_nodes)
         while to_come.any():
-            # A terminal takes a packet a slot: before so many slots the step does not end.
+            # A terminal takes a packet per slot: before so many slots the step does not end.
             cycles = min((int(to_come.max()) - 1) * self._length, self._run.most_cycles)
             cycles += self._model.window_slots * self._length
             left = self._run.among(arrivals, self._run.allocated(max(self._run.cycle, begin) + cycles))

@@ -77,7 +77,7 @@ def energy_row(plan: RoutingPlan, counts: Counts, energy: Energy) -> Row:
     flits[ROUTER] = sum(flits.values()) - flits["injection"]
     taken = {name: flits[name] * energy[name] for name in flits}
     total = sum(taken.values())
-    # A slot has as many cycles as a packet has flits: packets a slot are flits a cycle.
+    # A slot has as many cycles as a packet has flits: packets per slot are flits per cycle.
     return {
         "pj_per_flit": round(total / flits["ejection"], 4) if flits["ejection"] else None,
         "pj_per_cycle": round(total / counts.slots, 4),

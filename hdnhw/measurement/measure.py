@@ -62,7 +62,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What was measured. Latencies are in cycles, rates in flits of packets a node and cycle.
+    """What was measured. Latencies are in cycles, rates in flits of packets per node per cycle.
 
     Attributes
     ----------

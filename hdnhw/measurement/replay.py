@@ -277,7 +277,7 @@ def measure_trace(
 
 
 def offered_rate(trace: Trace, *, nodes: int, packet_length: int, limit: int) -> float | None:
-    """Return the flits of packets a node and cycle that terminals would send if the network took one a cycle from each.
+    """Return the flits of packets per node per cycle that terminals would send if each could send one per cycle.
 
     Every message of a cycle before `limit` is offered in its own cycle, whatever it waits for; the cycles count from
     the first message to the one in which the last flit is sent. None if there is no message.

@@ -385,9 +385,9 @@ class Sweep:
     patterns : sequence of str, optional
         In place of that of the load: a curve of each machine for each of them.
     rates : sequence of float or None
-        Rates of the curves, flits a node and cycle. If None, they go up to 1, to what the injection process can create,
-        or to the bound that the channels set to uniform traffic: those of a bisection for the one at which latency is 3
-        times that at zero load, shares of what was found, and one beyond it.
+        Rates of the curves, flits per node per cycle. If None, they go up to 1, to what the injection process can
+        create, or to the bound that the channels set to uniform traffic: those of a bisection for the one at which
+        latency is 3 times that at zero load, shares of what was found, and one beyond it.
     own_rates : sequence of sequence of float, optional
         Rates of each machine, in place of rates of all.
     seeds : int

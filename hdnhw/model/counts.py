@@ -118,7 +118,7 @@ def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
     """Write a row for each channel, in the order of nodes and then of ports.
 
     Columns are ``node``, ``port``, ``neighbor`` (null at a terminal), ``load``, ``load_vc0`` and so on (null where a
-    channel has no such virtual channel) in flits a cycle, and ``stalled``, a share of the slots.
+    channel has no such virtual channel) in flits per cycle, and ``stalled``, a share of the slots.
     """
     import pyarrow
 

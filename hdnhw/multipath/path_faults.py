@@ -158,7 +158,7 @@ def sample_paths(network: DualNetwork, pairs: Sequence[tuple[int, int]], make: M
         If a node has too many ports, or no pair has disjoint paths.
     """
     if len(network.ports) > MOST_PATHS:
-        raise SpecError(f"paths left need at most {MOST_PATHS} ports a node; {network.spec} has {len(network.ports)}")
+        raise SpecError(f"paths left need at most {MOST_PATHS} ports per node; {network.spec} has {len(network.ports)}")
     found = disjoint_paths_of_pairs(network, pairs, make)
     if not found:
         raise SpecError(f"no disjoint paths were found for any of {len(pairs)} pairs of {network.spec}")

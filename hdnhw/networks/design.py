@@ -1,4 +1,4 @@
-"""Search for a network: the dual-nets and products near a size with at most so many ports a node.
+"""Search for a network: the dual-nets and products near a size with at most so many ports per node.
 
 A dual-net HDN(B, k, S) is written as k and the factors of B, each with the levels whose super-nodes hold it. A factor
 of p nodes then multiplies the number of nodes by p^w, w = 2^k less 2^(k-j) for each such level j, so that all
@@ -87,7 +87,7 @@ class Design:
 
     @property
     def capacity(self) -> float | None:
-        """Uniform traffic at which all channels are full, flits a node a cycle: no saturation bound is above it."""
+        """Uniform traffic at which all channels are full, flits per node a cycle: no saturation bound is above it."""
         return None if self.average_distance is None else float(self.degree / self.average_distance)
 
 

@@ -77,7 +77,7 @@ class WaitingRig(RouterPart):
         options = {
             "--queueing voq": timing.matches,
             "--dead-pins": machine.spec.dead_pins,
-            f"more than {_MOST_QUEUES} virtual channels a port": queues > _MOST_QUEUES,
+            f"more than {_MOST_QUEUES} virtual channels per port": queues > _MOST_QUEUES,
             "packets of 2 flits": timing.head_phase + timing.registers_routes != timing.update_phase,
         }
         return ", ".join(option for option, is_there in options.items() if is_there)

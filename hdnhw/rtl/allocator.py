@@ -95,7 +95,8 @@ class Allocator(wiring.Component):
     queues_I : In
         The queues of input I, see :meth:`hdnhw.rtl.buffer.InputBuffer.signature`.
     credit_O : In
-        Credits coming back at output O, a bit a virtual channel, looked at in the credit phase; of ejection, in every.
+        Credits coming back at output O, a bit per virtual channel, looked at in the credit phase; of ejection, in
+        every.
     idle_O : Out
         One bit for each input that can reach output O, low while its packet leaves by that output; means nothing while
         `valid_O` is low.

@@ -43,7 +43,7 @@ class InputBuffer:
     onwards : list
         With cut-through, for each of them a queue of what the next router does with the packet.
     pops : Value
-        A bit a virtual channel, right in the credit phase: whether a packet leaves it.
+        A bit per virtual channel, right in the credit phase: whether a packet leaves it.
     chooses_buffers : bool
         Whether a queue chooses the packet buffer of the packet that comes next whenever one may have become free; else
         it takes them in turn.

@@ -53,7 +53,7 @@ class ChannelSignature(wiring.Signature):
     check : Out
         Its check bits, see :mod:`hdnhw.machine.crc`; absent in machines without a crc.
     credit : In(num_vcs)
-        One bit a virtual channel: whether a packet buffer has become free downstream. Between routers it is looked at
+        One bit per virtual channel: whether a packet buffer has become free downstream. Between routers it is looked at
         in one phase (:attr:`hdnhw.machine.timing.SlotTiming.credit_phase`) and means nothing in others. Of ejection it
         is looked at in every cycle; two credits are L cycles apart at least.
     """

@@ -70,8 +70,8 @@ class EjectionBuffer(wiring.Component):
 class CheckedEjectionBuffer(wiring.Component):
     """A queue of packets with room for whole ones: a packet can be taken two cycles after its tail was on the channel.
 
-    One that has a wrong flit does not come out: the buffer takes it itself when its turn comes, a flit a cycle, so that
-    its credit returns as that of any other.
+    One that has a wrong flit does not come out: the buffer takes it itself when its turn comes, a flit per cycle, so
+    that its credit returns as that of any other.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class DependencyGraph:
     Attributes
     ----------
     num_ports, num_vcs : int
-        Network ports a node; most virtual channels of any port.
+        Network ports per node; most virtual channels of any port.
     used : ndarray of uint8, shape (nodes, ports * num_vcs)
         Whether virtual channel ``port * num_vcs + vc`` leaving the node carries any packet.
     depends : ndarray of uint8, shape (nodes, ports * num_vcs, ports * num_vcs)

@@ -193,7 +193,7 @@ def prove(rule: HopRule | TableRule) -> RoutingPlan:
     ports = len(rule.network.ports)
     if ports > RANKED_PORTS:
         raise SpecError(
-            f"routing of {rule.network.spec} is not proved deadlock-free: it has {ports} ports a node, and a solver "
+            f"routing of {rule.network.spec} is not proved deadlock-free: it has {ports} ports per node, and a solver "
             f"proves it for at most {RANKED_PORTS}"
         )
     from hdnhw.rules.ranking import prove_ranks_grow

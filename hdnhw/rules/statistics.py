@@ -44,7 +44,7 @@ class RoutingStatistics:
     max_channel_load : int or None
         Most routes of all pairs through one channel; None if not exhaustive.
     saturation_bound : float or None
-        Uniform traffic at which that channel is full, flits a node a cycle.
+        Uniform traffic at which that channel is full, flits per node a cycle.
     """
 
     pairs: int

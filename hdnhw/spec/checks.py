@@ -83,7 +83,7 @@ def digit_widths(radices: Iterable[int]) -> list[int]:
 def check_ports(text: str, ports: int) -> None:
     """Raise SpecError if a node has too many ports."""
     if ports > MAX_PORTS:
-        raise SpecError(f"{text} has {ports} ports a node; at most {MAX_PORTS} are allowed")
+        raise SpecError(f"{text} has {ports} ports per node; at most {MAX_PORTS} are allowed")
 
 
 def check_edges(text: str, edges: int) -> None:

@@ -39,8 +39,8 @@ class FabricSpec:
     flit_width : int
         Bits a flit.
     buffers : int or None
-        Packet buffers a port, a power of two, shared evenly by its virtual channels, at least one each; None for the
-        least with which each virtual channel sustains one flit a cycle, four at least for packets of eight flits or
+        Packet buffers per port, a power of two, shared evenly by its virtual channels, at least one each; None for the
+        least with which each virtual channel sustains one flit per cycle, four at least for packets of eight flits or
         more.
     crossbar : str
         One of :data:`CROSSBARS`: where the registers of switch traversal stand. Cycles do not depend on it.
@@ -83,18 +83,18 @@ class FabricSpec:
         timed=True,
     )
     lanes: int = option(
-        1, Size, "virtual channels a class", metavar="N", least=1, most=2, routes=True, timed=True, drawn=(1, 2)
+        1, Size, "virtual channels per class", metavar="N", least=1, most=2, routes=True, timed=True, drawn=(1, 2)
     )
-    packet_length: int = option(8, Size, "flits a packet", metavar="L", least=1, most=256, unit="flits", timed=True)
-    flit_width: int = option(32, Size, "bits a flit", metavar="W", least=1, most=1024, unit="bits")
+    packet_length: int = option(8, Size, "flits per packet", metavar="L", least=1, most=256, unit="flits", timed=True)
+    flit_width: int = option(32, Size, "bits per flit", metavar="W", least=1, most=1024, unit="bits")
     buffers: int | None = option(
         None,
         Size,
-        "packet buffers a port, shared by its virtual channels, a power of two",
+        "packet buffers per port, shared by its virtual channels, a power of two",
         metavar="B",
         least=1,
         most=256,
-        unit="packets a port",
+        unit="packets per port",
         power_of_two=True,
         timed=True,
         drawn=(1, 2, 4, 8),
@@ -110,7 +110,7 @@ class FabricSpec:
         QUEUEINGS[0],
         Choice,
         "how packets leave a virtual channel: first in, first out, for the least logic, or as virtual output "
-        "queues, for the most throughput; worth it from four packet buffers a virtual channel",
+        "queues, for the most throughput; worth it from four packet buffers per virtual channel",
         choices=QUEUEINGS,
         timed=True,
     )

@@ -1,8 +1,8 @@
 """How long an all-gather of long vectors takes at least, on any network, and spanning trees that take no longer.
 
-Every node has a vector, all of one length, and every node must get all of them. A channel carries one word a cycle, all
-channels at once, and vectors may be split. If S is a set of nodes, but not all, the words of S must leave it: with one
-word a node that takes ``|S| / (channels that leave S)`` cycles. The largest of these quotients, over all S, is the
+Every node has a vector, all of one length, and every node must get all of them. A channel carries one word per cycle,
+all channels at once, and vectors may be split. If S is a set of nodes, but not all, the words of S must leave it: with
+one word a node that takes ``|S| / (channels that leave S)`` cycles. The largest of these quotients, over all S, is the
 least time, for spanning trees can be packed so that no channel has to carry more [1]_, [2]_. The set is found by
 maximum flows: every node must be able to receive ``time`` times what a channel carries in a cycle, and so on, from all
 nodes at once; if one cannot, a minimum cut is a set with a larger quotient, and is tried next (Newton's method). So all
@@ -104,7 +104,7 @@ def allgather_time(table: Table, *, terminals: bool = False) -> Fraction:
     table : ndarray of int32, shape (num_nodes, ports)
         As :func:`hdnhw.topology.metrics.neighbor_table` makes it.
     terminals : bool
-        Whether vectors start and end behind terminals that let in and out one word a cycle, as on a fabric. The least
+        Whether vectors start and end behind terminals that let in and out one word per cycle, as on a fabric. The least
         time is then N - 1 on every connected network: a terminal lets in no more, and any cut is one channel or more.
 
     Raises

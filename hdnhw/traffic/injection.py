@@ -34,11 +34,11 @@ class Injection:
 
 
 def _on_off(burst: float, peak: float = 1.0, *, rate: float, message_flits: float) -> Injection:
-    """Make bursts of a mean of `burst` cycles with `peak` flits a cycle."""
+    """Make bursts of a mean of `burst` cycles with `peak` flits per cycle."""
     if not 1 <= burst < inf:
         raise SpecError(f"on_off burst must be at least 1 cycle, not {burst}")
     if not rate <= peak <= 1:
-        raise SpecError(f"on_off peak must be at least the rate {rate} and at most 1 flit a cycle, not {peak}")
+        raise SpecError(f"on_off peak must be at least the rate {rate} and at most 1 flit per cycle, not {peak}")
     if rate in (0, peak):
         return _bernoulli(rate=rate, message_flits=message_flits)
     return Injection(peak / message_flits, rate / peak, burst, burst * (peak - rate) / rate)
@@ -83,6 +83,6 @@ def parse_injection(text: str, *, rate: float, message_flits: float) -> Injectio
         If it is none, or a parameter is out of range.
     """
     if not 0 <= rate <= 1:
-        raise SpecError(f"rate must be 0 to 1 flits a node and cycle, not {rate}")
+        raise SpecError(f"rate must be 0 to 1 flits per node per cycle, not {rate}")
     name, arguments = read_expression(text, PROCESSES, "injection")
     return PROCESSES[name](*arguments, rate=rate, message_flits=message_flits)

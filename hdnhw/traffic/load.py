@@ -56,7 +56,7 @@ class Load:
     lengths : str or None
         Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
     rate : float
-        Flits of packets a node and cycle, 0 to 1.
+        Flits of packets per node per cycle, 0 to 1.
     seed : int or tuple of int
     dead : ndarray of bool, shape (nodes,), optional
         Nodes that send nothing.

@@ -300,7 +300,7 @@ def _ports(machine: Machine) -> dict[str, Any]:
         "inject_N_payload": {
             "direction": "input",
             "width": width,
-            "meaning": "one flit; L flits a packet, head first" + _promise(machine),
+            "meaning": "one flit; L flits per packet, head first" + _promise(machine),
         },
         "eject_N_valid": {"direction": "output", "width": 1},
         "eject_N_ready": {"direction": "input", "width": 1},

@@ -28,5 +28,5 @@ def test_every_bit_lasts_the_divisor_and_bytes_follow_one_another(simulate, send
 
 @pytest.mark.parametrize("divisor", [-1, 0, 1])
 def test_divisor_must_be_at_least_two(divisor):
-    with pytest.raises(ValueError, match=f"divisor must be at least 2 cycles a bit, not {divisor}"):
+    with pytest.raises(ValueError, match=f"divisor must be at least 2 cycles per bit, not {divisor}"):
         UartTransmitter(divisor=divisor)

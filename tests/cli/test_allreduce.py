@@ -20,7 +20,7 @@ WRONG = {
     f"{LINE} --sizes 1,2 --words 3": "--sizes compares all algorithms: leave out --words",
     f"{LINE} --sizes 1,2 --algorithm ring": "--sizes compares all algorithms: leave out --algorithm",
     f"{LINE} --bandwidth a.svg --steps": "--bandwidth compares all algorithms: leave out --steps",
-    f"{LINE} --sizes 1,2 --ports all": "--sizes is for one port a step, on the schedule or the model",
+    f"{LINE} --sizes 1,2 --ports all": "--sizes is for one port per step, on the schedule or the model",
     f"{LINE} --sizes 1,x": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '1,x'",
     f"{LINE} --sizes 0,1": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '0,1'",
     f"{LINE} --sizes 1,1048577": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '1,1048577'",

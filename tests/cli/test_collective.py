@@ -30,11 +30,11 @@ WRONG = {
     ),
     "all ports of a scan": (
         "collective 'cube(3)' --op scan --ports all",
-        "scan is for one port a step, not for --ports all",
+        "scan is for one port per step, not for --ports all",
     ),
     "all ports in registers": (
         "collective 'cube(3)' --op allreduce --algorithm short --ports all",
-        "--algorithm short is for one port a step, not for --ports all",
+        "--algorithm short is for one port per step, not for --ports all",
     ),
     "a scan over part of a digit": (
         "collective 'hsn(2, torus(6), top=3)' --op scan",
@@ -117,7 +117,7 @@ WRONG = {
     ),
     "all ports on rtl": (
         "exchange 'cube(1)' --on rtl --ports all",
-        "--ports all is for the schedule and the model; engines use one port a step",
+        "--ports all is for the schedule and the model; engines use one port per step",
     ),
     "another split on rtl": (
         "exchange 'rdn(cube(1), 1)' --schedule paper --split sum --on rtl",

@@ -29,7 +29,7 @@ WRONG = {
     "no machine at all": ("machines 'cube(2)' --packet-length 3", "3 flits of 85 bits are no packet of 256 bits"),
     "no such buffers": (
         "machines 'cube(2)' --machine '--buffers 3'",
-        "--buffers must be a power of two from 1 to 256 packets a port, not 3",
+        "--buffers must be a power of two from 1 to 256 packets per port, not 3",
     ),
     "unknown option of a machine": (
         "machines 'cube(2)' --machine '--depth 3'",

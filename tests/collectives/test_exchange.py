@@ -60,7 +60,7 @@ def dual_nets(draw, largest=160):
 
 
 def moved_one_by_one(schedule):
-    """Return (messages held at the end, words a step), from the conditions read message by message."""
+    """Return (messages held at the end, words per step), from the conditions read message by message."""
     network = schedule.network
     nodes = range(network.num_nodes)
     where = {(src, dst): src for src, dst in product(nodes, nodes)}

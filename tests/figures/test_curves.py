@@ -40,7 +40,7 @@ def test_every_network_is_named_and_the_same_curves_give_the_same_picture(tmp_pa
     save_figure(draw_curves(CURVES), second)
     text = first.read_text()
     assert text == second.read_text()
-    assert "offered rate, flits a node and cycle" in text
+    assert "offered rate, flits per node per cycle" in text
     assert all(f">{curve['spec']}, 8 nodes<" in text for curve in CURVES)
 
 
@@ -81,7 +81,7 @@ def test_what_is_accepted_is_drawn_beside_what_is_offered():
     assert beyond == ("o", "white", [[0.5, 0.42], [0.6, 0.3]])
     assert bound[2] == [[0, 0.7], [1, 0.7]]
     assert [[0, 0], [0.6, 0.6]] in [points for *_, points in lines_of(figure, "gray")]
-    assert figure.axes[0].get_ylabel() == "accepted rate, flits a node and cycle"
+    assert figure.axes[0].get_ylabel() == "accepted rate, flits per node per cycle"
 
 
 def test_the_legend_explains_what_is_drawn_and_nothing_else():
@@ -132,7 +132,7 @@ def test_points_of_several_seeds_have_intervals_and_loads_in_bits_are_said():
     assert not bars.has_yerr
     wide = curve | {"flit_width": 18, "packet_length": 15, "saturation_bound": 0.5, "saturation_bound_bits": 16.0}
     figure = draw_curves([wide])
-    assert figure.axes[0].get_xlabel() == "offered rate, bits of packets a node and cycle"
+    assert figure.axes[0].get_xlabel() == "offered rate, bits of packets per node per cycle"
     assert lines_of(figure, SERIES[0])[0][2] == [[3.2, 20]]
     assert lines_of(figure, SERIES[0])[-1][2][0][0] == 16
     assert figure.legends[0].get_texts()[0].get_text() == "cube(3), 8 nodes, 15 flits of 18 bits"

@@ -207,7 +207,7 @@ def test_options_and_what_is_special_in_html():
     page = Page(text_of(curves, load=load, command=f"hdnhw sweep {HOSTILE}"))
     assert dict(page.tables["options"]) == {
         "packet length": "8 flits",
-        "buffers": "2 packet buffers a port",
+        "buffers": "2 packet buffers per port",
         "queueing": "voq",
         "switching": "store-and-forward",
         "channel registers": "0",

@@ -105,7 +105,7 @@ def test_the_shape_follows_from_what_is_given_of_it(options, shaped):
         ({"flit_width": 0}, "flit_width must be 1 to 1024 bits, not 0"),
         ({"packet_length": 128}, "flit_width must be at least the network's 5 address bits, not 2"),
         ({"packet_length": 4, "ram": "block"}, "ram block needs packets of 8 flits or more, not 4"),
-        ({"buffers": 3}, "buffers must be a power of two from 1 to 256 packets a port, not 3"),
+        ({"buffers": 3}, "buffers must be a power of two from 1 to 256 packets per port, not 3"),
     ],
 )
 def test_what_cannot_be_built_is_left_out_with_its_reason(options, why):

@@ -53,7 +53,7 @@ def test_rates_are_in_bits_of_packets():
     torus, cube = made.rates([4.0, 17.0, 20.0])
     assert torus == pytest.approx([4 / 32, 17 / 32, 20 / 32])
     assert cube == pytest.approx([4 * 15 / 256, 17 * 15 / 256])  # 20 bits are more than a flit in each cycle
-    with pytest.raises(SpecError, match=r"^rates must begin below the 17\.0667 bits a node and cycle of cube\(7\)$"):
+    with pytest.raises(SpecError, match=r"^rates must begin below the 17\.0667 bits per node per cycle of cube\(7\)$"):
         made.rates([18.0])
 
 
@@ -69,7 +69,7 @@ def test_a_sweep_at_equal_pins(run):
         assert point["rate"] * bits == pytest.approx(point["rate_bits"])
         assert point["accepted_rate_bits"] == pytest.approx(point["accepted_rate"] * bits, abs=1e-4)
     assert all(row["same_messages"] for row in result["differences"])
-    assert "bits of packets a node and cycle" in Path("p.svg").read_text()
+    assert "bits of packets per node per cycle" in Path("p.svg").read_text()
     assert all(f'id="{name}"' in Path("p.html").read_text() for name in ("widths", "differences"))
     assert len(json.loads(Path("r.json").read_text())) == 6
 

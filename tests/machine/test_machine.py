@@ -232,8 +232,8 @@ def test_what_the_help_says_of_defaults():
     add_machine_options(parser, defaults={"flit_width": "the board's"}, pins=False)
     shown = " ".join(parser.format_help().split())
     for text in (
-        "flits a packet (default 8)",
-        "bits a flit (default the board's)",
+        "flits per packet (default 8)",
+        "bits per flit (default the board's)",
         "(default fifo)",
         "class (default 1)",
     ):

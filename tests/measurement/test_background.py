@@ -107,7 +107,7 @@ def test_another_seed_is_another_run_and_the_same_seed_the_same():
 
 
 def test_a_load_without_a_steady_state_is_refused():
-    with pytest.raises(SpecError, match=r"^background must be less than torus\(4, 4\) carries, not 1 flits a node"):
+    with pytest.raises(SpecError, match=r"^background must be less than torus\(4, 4\) carries, not 1 flits per node"):
         BusyFabric(model_of(fabric_of("torus(4, 4)")), LoadSpec(rate=1))
 
 

@@ -98,7 +98,7 @@ def test_what_makes_no_paths():
     network = build(parse(SMALL))
     with pytest.raises(SpecError, match="no disjoint paths were found for any of 2 pairs"):
         sample_paths(network, [(0, 3), (0, 1)], lambda *_: [])
-    with pytest.raises(SpecError, match="paths left need at most 24 ports a node"):
+    with pytest.raises(SpecError, match="paths left need at most 24 ports per node"):
         sample_paths(build(parse("rdn(cube(25), 1)")), [(0, 1)])
 
 

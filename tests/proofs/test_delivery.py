@@ -380,7 +380,7 @@ def test_a_packet_that_others_pass_over_is_found(net, becomes, queue):
         ({"queueing": "voq"}, "--queueing voq"),
         ({"dead_pins": True}, "--dead-pins"),
         ({"packet_length": 2}, "packets of 2 flits"),
-        ({"lanes": 2}, "more than 2 virtual channels a port"),
+        ({"lanes": 2}, "more than 2 virtual channels per port"),
         ({"packet_length": 1}, "--packet-length 1"),
         ({"switching": "cut-through", "dead_pins": False}, "--switching cut-through"),
     ],

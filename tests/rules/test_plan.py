@@ -320,7 +320,7 @@ def test_limits_of_proofs_are_within_them(monkeypatch):
     monkeypatch.setattr(plan_module, "RANKED_PORTS", 3)
     assert plan(parse("rdn(cube(2), 1)")).proof.method == "ranking"
     monkeypatch.setattr(plan_module, "RANKED_PORTS", 2)
-    with pytest.raises(SpecError, match="it has 3 ports a node, and a solver proves it for at most 2"):
+    with pytest.raises(SpecError, match="it has 3 ports per node, and a solver proves it for at most 2"):
         plan(parse("rdn(cube(2), 1)"))
 
 

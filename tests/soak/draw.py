@@ -29,7 +29,7 @@ SPARE_BITS = (0, 1, 7, 24)
 """Of a flit, beyond the address of the destination."""
 
 RATES = ((0.01, 0.03), (0.03, 0.15), (0.15, 0.5), (0.5, 1.0))
-"""Least and most flits a node and cycle of each load of a fabric: from nearly idle to above saturation."""
+"""Least and most flits per node per cycle of each load of a fabric: from nearly idle to above saturation."""
 
 PACKETS = 2000
 """Packets of a case, about, unless more are asked for."""

@@ -79,7 +79,7 @@ class MemoryFormat(HeaderFormat):
 
     @cached_property
     def payload_flits(self) -> int:
-        """Data flits a packet: as many as leave room for a header with their strobes."""
+        """Data flits per packet: as many as leave room for a header with their strobes."""
         for beats in range(self.flits.packet_length - 1, 0, -1):
             if sum(self._fields(beats).values()) <= (self.flits.packet_length - beats) * self.flits.flit_width:
                 return beats

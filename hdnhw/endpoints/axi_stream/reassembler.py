@@ -81,9 +81,9 @@ class PoolSignature(wiring.Signature):
 class PacketReceiver(wiring.Component):
     """Take packets from the fabric: keep data, queue requests, pass grants on.
 
-    One flit a cycle. Each packet goes to a slot of its own in the pool; the slots of a frame are linked. Headers, with
-    what they ask for, and grants never wait for the user; data waits while the pool is full or `COMPLETE` frames wait,
-    thus for the user alone, as a full pool holds a complete frame (docs/decisions/0026).
+    One flit per cycle. Each packet goes to a slot of its own in the pool; the slots of a frame are linked. Headers,
+    with what they ask for, and grants never wait for the user; data waits while the pool is full or `COMPLETE` frames
+    wait, thus for the user alone, as a full pool holds a complete frame (docs/decisions/0026).
 
     Parameters
     ----------

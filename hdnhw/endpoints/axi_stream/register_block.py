@@ -20,7 +20,7 @@ ADDRESS_WIDTH = 19
 """Bits of a byte address; the same for every fabric."""
 
 NODE_BASE, NODE_STRIDE = 1 << 18, 32
-"""Byte address of node 0's registers; bytes a node."""
+"""Byte address of node 0's registers; bytes per node."""
 
 RESET_CYCLES = 16
 """Cycles for which a reset is held at least."""

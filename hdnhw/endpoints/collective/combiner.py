@@ -50,7 +50,7 @@ class Combiner(wiring.Component):
     """Put the first part of a partial result into a free buffer, and combine all further ones with what is there.
 
     A table of buffers by parity and block says where. Whoever comes first takes a buffer, is sorted and writes it
-    there: the node's own part, or a message that comes before. One flit a cycle; it is written :data:`DELAY` cycles
+    there: the node's own part, or a message that comes before. One flit per cycle; it is written :data:`DELAY` cycles
     after it has come. Two flits that meet at one place come four cycles apart at least: after messages of
     fewer data flits no buffer is offered for as many cycles as they lack. For ``2 << block width`` cycles after reset
     the table is cleared, and nothing is taken.

@@ -1,4 +1,4 @@
-"""How many packets a node's own messages have, where a flit in front of each of them says so."""
+"""How many packets per node's own messages have, where a flit in front of each of them says so."""
 
 from typing import Any
 

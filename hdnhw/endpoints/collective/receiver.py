@@ -25,7 +25,7 @@ def told_layout(messages: MessageFormat) -> data.StructLayout:
 
 
 class Receiver(wiring.Component):
-    """Have messages sorted when they begin to come, and write them to free buffers, one flit a cycle.
+    """Have messages sorted when they begin to come, and write them to free buffers, one flit per cycle.
 
     A packet waits behind its header while there is no free buffer. The node's own messages come in while it `loads`,
     when no packet is there; the first is for the node of address 0, the next for the one after it, and so on. One of
@@ -152,7 +152,7 @@ class Receiver(wiring.Component):
     def _elaborate_write(
         self, m: Module, header: Any, own: Value, at: Sequence[Value], position: Value, loading: Value
     ) -> None:
-        """Write the buffer a cycle later, and offer the message for sorting as soon as it has one.
+        """Write the buffer per cycle later, and offer the message for sorting as soon as it has one.
 
         What is known of a message is taken again in each cycle in which it waits for a buffer.
         """

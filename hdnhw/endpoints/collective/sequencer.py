@@ -21,7 +21,7 @@ from hdnhw.topology.address import AddressLayout
 
 
 def _now_layout(program: Program) -> data.StructLayout:
-    """Return what a sequencer knows of the current send; `goes_by` and `in_step_with` have a bit a link, see
+    """Return what a sequencer knows of the current send; `goes_by` and `in_step_with` have a bit per link, see
     :attr:`Program.links`.
     """
     links, bits = len(program.links), ("ends_step", "ends_operation", "paired", "copies", "sends", "announces")

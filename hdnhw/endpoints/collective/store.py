@@ -19,7 +19,7 @@ def label_layout(messages: MessageFormat) -> data.StructLayout:
 
 
 class StoreWriteSignature(wiring.Signature):
-    """Writing, one data flit a cycle.
+    """Writing, one data flit per cycle.
 
     Members
     -------

@@ -52,7 +52,7 @@ PIPELINE = 3
 
 
 class VectorWriteSignature(wiring.Signature):
-    """Writing, a flit a cycle; `place` is the flit's position in a packet, modulo a power of two.
+    """Writing, a flit per cycle; `place` is the flit's position in a packet, modulo a power of two.
 
     Members
     -------
@@ -99,7 +99,7 @@ class VectorReadSignature(wiring.Signature):
 
 
 class Vectors(wiring.Component):
-    """Two memories, that of the registers and that of the packets, and one combination at a time, a flit a cycle.
+    """Two memories, that of the registers and that of the packets, and one combination at a time, a flit per cycle.
 
     A combination waits for each flit of its packet, or of the host. It may be read from when it has been taken:
     whoever reads waits for each flit, and until all have been written nothing else is taken. A register that is read

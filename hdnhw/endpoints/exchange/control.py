@@ -21,8 +21,8 @@ TOTAL_WIDTH = 32
 class Timetable(wiring.Component):
     """Say in each slot which offset starts, once for all nodes.
 
-    A table with one word a slot, read slot after slot: logic, not a memory, which would be known by its initial values
-    alone. What is there is for head flits that stand on the injection
+    A table with one word per slot, read slot after slot: logic, not a memory, which would be known by its initial
+    values alone. What is there is for head flits that stand on the injection
     streams one cycle later, in phase 0.
 
     Parameters

@@ -143,7 +143,7 @@ class RelayFormat(HeaderFormat):
 
     @property
     def payload_width(self) -> int:
-        """Payload bits a packet."""
+        """Payload bits per packet."""
         return self.flits.flit_width * self.flits.packet_length - self.header_width
 
     def pack(self, stops: Sequence[int], payload: int) -> list[int]:

@@ -36,7 +36,7 @@ def queues_at(packets: RelayFormat, kind: int, stop: Value) -> list[Value]:
 
 
 class BufferWriteSignature(wiring.Signature):
-    """Writing, one flit a cycle.
+    """Writing, one flit per cycle.
 
     Members
     -------

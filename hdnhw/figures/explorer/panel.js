@@ -54,7 +54,7 @@ class Panel {
     if (data.packets) {
       const {load, length} = data.packets;
       byId("run-note").textContent =
-        `${load.pattern} traffic, ${load.rate} flits a node and cycle, packets of ${length} flits, created in cycles 0 to ${load.cycles - 1}, seed ${load.seed}. ` +
+        `${load.pattern} traffic, ${load.rate} flits per node per cycle, packets of ${length} flits, created in cycles 0 to ${load.cycles - 1}, seed ${load.seed}. ` +
         `A slot is ${plural(length, "cycle")}; a dot moves while the flits of its packet cross a channel.`;
       byId("cycle").max = this.run.end;
     }

@@ -248,7 +248,7 @@ function showLoad(panel) {
   const unit = what === "routes" ? "routes" : "packets";
   byId("load-out").replaceChildren(
     make("p", {}, `0 to ${most} ${unit} a channel, ${mean.toFixed(2)} in the mean over ${order.length} channels.`),
-    what === "routes" ? make("p", {}, `Uniform traffic fills the most loaded channel at ${((network.nodes - 1) / most).toFixed(4)} flits a node and cycle.`)
+    what === "routes" ? make("p", {}, `Uniform traffic fills the most loaded channel at ${((network.nodes - 1) / most).toFixed(4)} flits per node per cycle.`)
       : make("p", {}, `In the mean ${((mean * run.record.length) / run.end).toFixed(4)} flits a cycle and channel, over ${run.end} cycles.`),
     make("h2", {}, own.length ? `Channels that leave ${panel.name(panel.src)}` : "Most loaded channels"),
     panel.table([{text: "from", kind: "node"}, {text: "port"}, {text: "to", kind: "node"}, {text: unit, kind: "number"}],

@@ -118,7 +118,7 @@ def _check_compared(asked: ScheduleOptions) -> list[int]:
         raise SpecError(f"{name} is for allreduce, not for {asked.op}")
     refuse(asked, ALONE, f"{name} compares all algorithms: leave out {{}}")
     if asked.on == "rtl" or asked.all_port:
-        raise SpecError(f"{name} is for one port a step, on the schedule or the model")
+        raise SpecError(f"{name} is for one port per step, on the schedule or the model")
     if asked.sizes is None:
         return list(SIZES)
     try:

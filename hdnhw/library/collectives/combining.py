@@ -112,7 +112,7 @@ def _in_registers(asked: ScheduleOptions, network: "Network", operator: "Operato
 
     if asked.all_port:
         which = named("algorithm", "short") if asked.op == "allreduce" else asked.op
-        raise SpecError(f"{which} is for one port a step, not for {named('ports', 'all')}")
+        raise SpecError(f"{which} is for one port per step, not for {named('ports', 'all')}")
     if asked.op == "allreduce":
         schedule = allreduce_schedule(network)
     else:

@@ -397,7 +397,7 @@ def _shares(measured: Row, bound: "Cost") -> Row:
 def _on_engines(asked: T) -> T:
     """Refuse what engines cannot do, and let messages of equal length be what they send: whole packets."""
     if asked.all_port:
-        raise SpecError(f"{named('ports', 'all')} is for the schedule and the model; engines use one port a step")
+        raise SpecError(f"{named('ports', 'all')} is for the schedule and the model; engines use one port per step")
     if asked.split != "destination":
         raise SpecError(f"{named('split')} must be destination on rtl, not {asked.split}")
     if asked.as_printed:

@@ -21,7 +21,7 @@ class WrapperPort:
     pattern : str
         Name of the port inside, with ``_N`` for the number of a node.
     width : int
-        Bits; of one node, if there is a port a node.
+        Bits; of one node, if there is a port per node.
     is_input : bool
     nodes : int
         Ports inside, one a node; 0 if it is one of the whole fabric.

@@ -19,7 +19,7 @@ def package_text(manifest: Mapping[str, Any], name: str, ports: Sequence[Wrapper
             f"package {name} is",
             *(f"  constant {constant} : natural := {value};" for constant, value in constants_of(manifest).items()),
             *_addresses(manifest),
-            "  -- One word a node.",
+            "  -- One word per node.",
             *(
                 f"  type words_of_{width} is array (natural range <>) of std_logic_vector({width - 1} downto 0);"
                 for width in widths

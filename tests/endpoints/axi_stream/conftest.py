@@ -18,7 +18,7 @@ SIZES = {
     "three header flits": ("hdn(cube(2), [[0]])", 8, 7, AxiStreamSpec(max_frame=32, tuser_width=2, tuser="last")),
     "tables in block RAM": ("cube(6)", 32, 8, AxiStreamSpec(max_frame=128)),
     "one data flit": ("complete(3)", 64, 2, AxiStreamSpec(max_frame=64, prompt_packets=2)),
-    "three bytes a flit": ("torus(3, 3)", 24, 5, AxiStreamSpec(max_frame=64)),
+    "three bytes per flit": ("torus(3, 3)", 24, 5, AxiStreamSpec(max_frame=64)),
     "frames of one packet": ("complete(2)", 16, 12, AxiStreamSpec(max_frame=16)),
 }
 

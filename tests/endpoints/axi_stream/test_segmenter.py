@@ -83,7 +83,7 @@ def test_frames_become_packets(simulate, send, receive, rig, packet_type, gap, s
 
 
 def test_a_frame_to_no_node_is_swallowed(simulate, send, receive, make_rig, packet_type):
-    rig, rng = make_rig("three bytes a flit"), random.Random(1)
+    rig, rng = make_rig("three bytes per flit"), random.Random(1)
     most = rig.format.max_transfers
     assert rig.impossible
     frames = []

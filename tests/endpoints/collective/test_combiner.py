@@ -100,7 +100,7 @@ def test_whoever_comes_first_takes_the_buffer(simulate, length, operation, packe
     send = dut.program.numbers_of(1).start
     rounds = ROUNDS * (
         2 if length + packets == 3 else 1
-    )  # one data flit a message: the next one may meet the last one's write
+    )  # one data flit per message: the next one may meet the last one's write
     blocks = [(target, part) for target in range(1 if operation == "reduce" else 4) for part in range(packets)]
     firsts = {True: 0, False: 0}
 

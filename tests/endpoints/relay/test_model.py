@@ -31,7 +31,7 @@ def draw(text, nodes, channels, seed=1):
 
 
 def run(text, lists, *, length=4, faults=None, pauses=None, max_cycles=200_000, **relay):
-    """Send lists of stops, one list of packets a node, by node numbers."""
+    """Send lists of stops, one list of packets per node, by node numbers."""
     routing = plan_of(text)
     address = routing.address.of_nodes
     stops = [tuple(int(address[stop]) for stop in packet) for own in lists for packet in own]
