@@ -23,6 +23,17 @@ FILE = re.compile(r"(?<![\w./-])(?:\.\./)*(?:bench|constraints|docs|examples|hdn
 """A file or folder, as text names it; `docs/decisions/0007` stands for the decision of that number."""
 
 
+WORDS = {
+    r"\ba node and (cycle|slot)\b": "per node per cycle",
+    r"\b(flits?|packets?|words?|bits|Gbit/s) a (node|cycle|second)\b(?! (has|sends|takes|needs|in|of|to|with))": "per",
+    r"\bso many\b": "that many, or the number",
+    r"\bthat there (is|are)\b": "the noun itself",
+    r"\blooked at\b": "checked, read, seen",
+    r"\b(neighbour|colour|behaviour|centre\b|synthesis(e|ing)\b)": "American spelling, as in the commands",
+}
+"""What pages and help do not say -> what they say in its place."""
+
+
 @cache
 def _files() -> frozenset[str]:
     """Return the files that git knows, and their folders."""
@@ -98,3 +109,24 @@ def test_make_help_has_a_line_for_all_that_make_does():
 def test_consoles_are_as_wide_as_the_site(page):
     for block in re.findall(r"^```.*?^```", page.read_text(), re.DOTALL | re.MULTILINE):
         assert [line for line in block.splitlines() if len(line) > 120] == []
+
+
+def _said(text):
+    """Return what a page says in its own words: no consoles, recipes or code."""
+    text = re.sub(r"^```.*?^```|<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`]*`", "", text)
+
+
+@each("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_pages_use_the_words_of_the_field(page):
+    found = [
+        (match[0], better) for words, better in WORDS.items() for match in re.finditer(words, _said(page.read_text()))
+    ]
+    assert found == []
+
+
+def test_help_uses_the_words_of_the_field():
+    (action,) = (one for one in command_parser()._actions if isinstance(one, argparse._SubParsersAction))
+    for name, parser in action.choices.items():
+        text = " ".join(parser.format_help().split())
+        assert [match[0] for words in WORDS for match in re.finditer(words, text)] == [], name

@@ -112,7 +112,7 @@ class PictureOptions(DeadOptions):
     collective: str | None = option(
         None,
         Choice,
-        "draw what a schedule sends: arrows in the colour of their step; with all steps per node also bears the first "
+        "draw what a schedule sends: arrows in the color of their step; with all steps per node also bears the first "
         "one that brings it a message, or the last in which it gives some away (gather, reduce, reducescatter)",
         choices=DRAWN,
         group="what is drawn",

@@ -116,9 +116,9 @@ def _make_tornado(network: Network) -> Pattern:
     return _shifted(network, "tornado", lambda radix: (radix + 1) // 2 - 1)
 
 
-def _make_neighbour(network: Network) -> Pattern:
+def _make_neighbor(network: Network) -> Pattern:
     """Add one to every digit."""
-    return _shifted(network, "neighbour", lambda _: 1)
+    return _shifted(network, "neighbor", lambda _: 1)
 
 
 def _make_permutation(network: Network, seed: int = 1) -> Pattern:
@@ -177,7 +177,7 @@ PATTERNS: dict[str, Callable[..., Pattern]] = {
     "reverse": _make_reverse,
     "shuffle": _make_shuffle,
     "tornado": _make_tornado,
-    "neighbour": _make_neighbour,
+    "neighbor": _make_neighbor,
     "hotspot": _make_hotspot,
     "permutation": _make_permutation,
     "next_group": _make_next_group,
@@ -186,7 +186,7 @@ PATTERNS: dict[str, Callable[..., Pattern]] = {
 }
 """What makes each pattern on a network, by its name."""
 
-CALLED = {"bitcomp": "complement", "bitrev": "reverse", "neighbor": "neighbour", "randperm": "permutation"}
+CALLED = {"bitcomp": "complement", "bitrev": "reverse", "randperm": "permutation"}
 """What BookSim calls some of them."""
 
 

@@ -300,7 +300,7 @@ CASES = (
     ("rdn(cube(2), 1)", {"rate": 0.7}),
     ("torus(5, 3)", {"rate": 0.4, "packet_length": 1}),
     ("torus(4, 4)", {"rate": 0.6, "queueing": "voq", "buffers": 4, "packet_length": 4}),
-    ("hsn(2, cube(2))", {"rate": 0.3, "pattern": "neighbour"}),
+    ("hsn(2, cube(2))", {"rate": 0.3, "pattern": "neighbor"}),
 )
 
 

@@ -81,7 +81,7 @@ def test_of_kept_rows_what_is_measured_is_taken_if_it_can_be():
 
 @pytest.mark.parametrize("rates", [(0.1, 0.3), None])
 def test_curves_of_several_patterns_are_those_of_each(rates):
-    patterns, said = ("neighbour", "hotspot(0.2, 0)"), []
+    patterns, said = ("neighbor", "hotspot(0.2, 0)"), []
     both = Sweep(FABRICS, LOAD, patterns=patterns, rates=rates, results=ResultsFile(None), say=said.append).run(Inline)
     each = [sweep_of(ResultsFile(None), rates, load=replace(LOAD, pattern=one)).run(Inline) for one in patterns]
     assert timeless(both) == timeless([*each[0], *each[1]])
@@ -185,7 +185,7 @@ def queueing_at(limit, zero=10.0):
     return fake
 
 
-@pytest.mark.parametrize("pattern", ["uniform", "neighbour"])
+@pytest.mark.parametrize("pattern", ["uniform", "neighbor"])
 @pytest.mark.parametrize("limit", [0.0005, 0.0137, 0.137, 0.5, 0.93, 2.0])
 def test_saturation_is_searched(monkeypatch, limit, pattern):
     """The rate at which latency is three times that at zero load is 2 / 2.1 of the limit, by arithmetic."""
@@ -279,7 +279,7 @@ def test_a_throughput_that_falls_under_overload_is_seen(monkeypatch):
         return row if row["steady"] else row | {"accepted_rate": 0.5 * (1 - point.load.rate / 2)}
 
     monkeypatch.setattr(sweep_module, "measure_point", fake)
-    load = replace(LOAD, pattern="neighbour")
+    load = replace(LOAD, pattern="neighbor")
     (curve,) = sweep_of(ResultsFile(None), rates=None, fabrics=FABRICS[:1], load=load).run(Inline)
     limit, most, least = (curve[name] for name in FOUND)
     assert curve["points"][-1]["rate"] == pytest.approx(1.5 * limit, rel=0.04)

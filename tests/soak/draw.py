@@ -231,7 +231,7 @@ def _pattern(network: Network, *, of_levels: bool, rng: Generator) -> str:
     levels = range(1, len(dual_network(network, "a drawn fabric").levels) + 1)
     texts = [f"{name}({level})" for name in ("cluster", "inter_class") for level in levels]
     if not (of_levels and levels):
-        texts += ["uniform", "transpose", "complement", "reverse", "shuffle", "tornado", "neighbour"]
+        texts += ["uniform", "transpose", "complement", "reverse", "shuffle", "tornado", "neighbor"]
         texts += [f"hotspot({rng.uniform(0.05, 0.5):.2f}, {rng.integers(network.num_nodes)})"]
         texts += [f"permutation({rng.integers(1, 100)})"]
     return str(rng.choice([text for text in texts if _carries(network, text)]))

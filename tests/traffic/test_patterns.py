@@ -40,7 +40,7 @@ def test_permutations_of_bits(name, spec):
         assert said.get(node, node) == expected
 
 
-@pytest.mark.parametrize(("name", "steps"), [("tornado", (3, 2)), ("neighbour", (1, 1))])
+@pytest.mark.parametrize(("name", "steps"), [("tornado", (3, 2)), ("neighbor", (1, 1))])
 def test_permutations_of_digits(name, steps):
     _, sources, destinations = drawn(name, "torus(8, 5)", count=1)
     for source, destination in zip(sources, destinations, strict=True):
@@ -148,7 +148,7 @@ def test_the_other_class(text, place):
 
 @pytest.mark.parametrize(
     ("theirs", "own"),
-    [("bitcomp", "complement"), ("bitrev", "reverse"), ("neighbor", "neighbour"), ("randperm(3)", "permutation(3)")],
+    [("bitcomp", "complement"), ("bitrev", "reverse"), ("randperm(3)", "permutation(3)")],
 )
 def test_the_names_of_booksim(theirs, own):
     assert parse_pattern(theirs, build(parse("cube(3)"))).text == own

@@ -56,7 +56,7 @@ class CollectiveOptions(ScheduleOptions, DeadOptions):
     sizes: str | Sequence[int] | None = option(
         None,
         Given,
-        "allreduce: compare all algorithms on vectors of so many words each",
+        "allreduce: compare all algorithms on vectors of these sizes, in words",
         metavar="M,...",
         group="operations that combine",
     )
