@@ -91,7 +91,7 @@ BROKEN = {
         "",
         r"address 0x\w+ is none of a node, and it says the opposite",
     ),
-    "a channel joins two neighbours": (
+    "a channel joins two neighbors": (
         {},
         r"\.dim0_i__valid\(\w+\)",
         ".dim0_i__valid(inject_0_valid)",
@@ -112,21 +112,21 @@ BROKEN = {
         "",
         "router_1.lost is not the port lost_1",
     ),
-    "neighbours send what there is room for": (
+    "neighbors send what there is room for": (
         {},
         rf"({TO_DIM0})& \\allocator\S*available ",
         r"\1 ",
         "switch",
         "without a credit",
     ),
-    "neighbours send whole packets, in their phase": (
+    "neighbors send whole packets, in their phase": (
         {},
         r"(\\dim0_o__valid.next  = allocator_valid_)0;",
         r"\g<1>1;",
         "switch",
         "",
     ),
-    "neighbours give a credit for each packet": (
+    "neighbors give a credit for each packet": (
         {},
         r"(assign dim0_i__credit =) (\\\S+) ;",
         r"\1 ~\2 ;",
