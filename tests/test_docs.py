@@ -25,7 +25,7 @@ FILE = re.compile(r"(?<![\w./-])(?:\.\./)*(?:bench|constraints|docs|examples|hdn
 
 WORDS = {
     r"\ba node and (cycle|slot)\b": "per node per cycle",
-    r"\b(flits?|packets?|words?|bits|Gbit/s) a (node|cycle|second)\b(?! (has|sends|takes|gets|needs|in|of|to|with))": "per",
+    r"\b(flits?|packets?|words?|Gbit/s) a (node|cycle|second)\b(?! (has|sends|takes|gets|needs|of|to|with))": "per",
     r"\bso many\b": "that many, or the number",
     r"\bthat there (is|are)\b": "the noun itself",
     r"\blooked at\b": "checked, read, seen",

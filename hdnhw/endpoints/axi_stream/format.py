@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
+from hdnhw.endpoints.axi_stream.format_pool import FramePool
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.machine.flit import FlitFormat, HeaderFormat
 from hdnhw.support.errors import SpecError
@@ -53,6 +55,13 @@ class FrameFormat(HeaderFormat):
                 f"{self.flits.flit_width}"
             )
         self.check_room("AXI4-Stream endpoints")
+
+    @classmethod
+    def of(cls, machine: Any) -> "FrameFormat":
+        """See :meth:`HeaderFormat.of`; what the memories have no room for is refused here."""
+        frames: FrameFormat = super().of(machine)
+        FramePool(frames, machine.network.num_nodes)
+        return frames
 
     @property
     def keep_width(self) -> int:

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from hdnhw.endpoints.axi_stream.format import FrameFormat
-from hdnhw.machine.machine import Machine
 from hdnhw.machine.timing import ROW
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
+
+if TYPE_CHECKING:
+    from hdnhw.endpoints.axi_stream.format import FrameFormat
+    from hdnhw.machine.machine import Machine
 
 FEW_NODES, PROMPT_OF_FEW, LEAST_PROMPT = 32, 3, 2
 """Networks of so many nodes have room for frames of so many packets without a grant; larger ones for the least."""
@@ -34,13 +37,14 @@ class FramePool:
     Examples
     --------
     >>> from hdnhw.machine.flit import FlitFormat
+    >>> from hdnhw.endpoints.axi_stream.format import FrameFormat
     >>> from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
     >>> pool = FramePool(FrameFormat(FlitFormat(32, 5, 8), AxiStreamSpec()), 32)
     >>> pool.most_packets, pool.prompt, pool.slots, pool.reserve, pool.longest_need
     (37, 3, 128, 64, 35)
     """
 
-    frames: FrameFormat
+    frames: "FrameFormat"
     num_nodes: int
 
     def __post_init__(self) -> None:
@@ -123,6 +127,6 @@ class FramePool:
         return 1 << (least - 1).bit_length()
 
 
-def pool_of(machine: Machine) -> FramePool:
+def pool_of(machine: "Machine") -> FramePool:
     """Return the memories of the endpoints of a machine that has such ones."""
     return FramePool(machine.endpoint_format, machine.network.num_nodes)
