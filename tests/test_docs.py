@@ -120,7 +120,9 @@ def _said(text):
 @each("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
 def test_pages_use_the_words_of_the_field(page):
     found = [
-        (match[0], better) for words, better in WORDS.items() for match in re.finditer(words, _said(page.read_text()))
+        (match[0], better)
+        for words, better in WORDS.items()
+        for match in re.finditer(words, _said(page.read_text()), re.IGNORECASE)
     ]
     assert found == []
 
@@ -129,4 +131,4 @@ def test_help_uses_the_words_of_the_field():
     (action,) = (one for one in command_parser()._actions if isinstance(one, argparse._SubParsersAction))
     for name, parser in action.choices.items():
         text = " ".join(parser.format_help().split())
-        assert [match[0] for words in WORDS for match in re.finditer(words, text)] == [], name
+        assert [match[0] for words in WORDS for match in re.finditer(words, text, re.IGNORECASE)] == [], name

@@ -46,7 +46,10 @@ def test_the_page_of_a_paper_has_a_row_for_each_claim(paper):
     for row, (name, claim) in zip(rows, own, strict=True):
         row = row.replace(f"[{name}](#{name.lower()})", name)
         assert row.startswith(f"| {name} | {claim.where} | {claim.claim} | {claim.published} | ")
-        assert row.split("**")[-2] in set(Verdict)
+    verdicts = Counter(row.split("**")[-2] for row in rows)
+    assert verdicts.keys() <= set(Verdict)
+    (line,) = [line for line in (PAGES / "index.md").read_text().splitlines() if line.startswith(f"| [{paper}]")]
+    assert list(map(int, line.split(" | ")[2:5])) == [verdicts[one] for one in list(Verdict)[:3]]
 
 
 def test_every_word_of_degree_is_judged_by_the_one_table():
