@@ -284,12 +284,12 @@ WRONG = {
     "no lengths": ("simulate 'cube(3)' --lengths ''", "lengths must be a number or one of fixed, uniform, mix, not ''"),
     "rate above 1": (
         "simulate 'cube(3)' --rate 1.5",
-        r"--rate must be 1e-09 to 1 flits per node and cycle, not 1\.5",
+        r"--rate must be 1e-09 to 1 flits per node per cycle, not 1\.5",
     ),
-    "no rate": ("simulate 'cube(3)' --rate 0", r"--rate must be 1e-09 to 1 flits per node and cycle, not 0\.0"),
+    "no rate": ("simulate 'cube(3)' --rate 0", r"--rate must be 1e-09 to 1 flits per node per cycle, not 0\.0"),
     "not a rate": (
         "simulate 'cube(3)' --rate nan",
-        "--rate must be 1e-09 to 1 flits per node and cycle, not nan",
+        "--rate must be 1e-09 to 1 flits per node per cycle, not nan",
     ),
     "too few cycles": ("simulate 'cube(3)' --cycles 5", "--cycles must be 20 to 500000000, not 5"),
     "too many cycles": (
@@ -302,7 +302,7 @@ WRONG = {
     ),
     "a rate at which nothing comes": (
         "simulate 'cube(3)' --rate 1e-300",
-        "--rate must be 1e-09 to 1 flits per node and cycle, not 1e-300",
+        "--rate must be 1e-09 to 1 flits per node per cycle, not 1e-300",
     ),
     "negative warm-up": ("simulate 'cube(3)' --warmup -1", "--warmup must be 0 to 500000000 cycles, not -1"),
     "a machine where none runs": (

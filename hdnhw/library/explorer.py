@@ -57,7 +57,7 @@ class ExploreOptions(Options):
 
     root: NodeLike = option(0, Given, "source of the broadcast and the scatter", metavar="NODE")
     rate: float = option(
-        0.2, Rate, "flits per node and cycle offered in the recorded run", metavar="R", least=0, most=1
+        0.2, Rate, "flits per node per cycle offered in the recorded run", metavar="R", least=0, most=1
     )
     pattern: str = option("uniform", Text, "where packets go: a pattern of simulate")
     cycles: int = option(

@@ -379,7 +379,7 @@ class SweepOptions(DrawnOptions, WorkerOptions, MeasuredOptions):
     rates: str | Sequence[float] | None = option(
         None,
         Given,
-        "flits per node and cycle offered (default: searched, up to saturation); with --seeds, networks are compared "
+        "flits per node per cycle offered (default: searched, up to saturation); with --seeds, networks are compared "
         "in pairs on common random numbers",
         metavar="R,R,...",
     )

@@ -45,7 +45,7 @@ class BusyFabric:
         self._model, self._run = model, LoadedFabric(model, load, progress=progress)
         if not warm_up(self._run):
             raise SpecError(
-                f"background must be less than {model.plan.network.spec} carries, not {load.rate} flits a node and "
+                f"background must be less than {model.plan.network.spec} carries, not {load.rate} flits per node per "
                 f"cycle of {load.pattern}: queues grow without end"
             )
         stop = self._run.cycle + ALONE_BLOCKS * self._run.block

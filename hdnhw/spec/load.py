@@ -6,7 +6,7 @@ from typing import ClassVar
 from hdnhw.spec.options import Options, Rate, Size, Text, option, seed_option
 
 LEAST_RATE, LEAST_CYCLES, MOST_CYCLES, MOST_SEEDS = 1e-9, 20, 500_000_000, 1000
-"""Flits per node and cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits; seeds."""
+"""Flits per node per cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits; seeds."""
 
 MOST_REPEATS = 10_000
 """Of an operation among the packets of a load."""
@@ -34,11 +34,11 @@ class LoadOptions(Options):
     rate: float = option(
         0.1,
         Rate,
-        "flits per node and cycle offered",
+        "flits per node per cycle offered",
         metavar="R",
         least=LEAST_RATE,
         most=1,
-        unit="flits per node and cycle",
+        unit="flits per node per cycle",
     )
     cycles: int = option(
         10_000, Size, "cycles of the interval measured", metavar="N", least=LEAST_CYCLES, most=MOST_CYCLES

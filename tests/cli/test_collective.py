@@ -149,7 +149,7 @@ WRONG = {
     ),
     "no packets in the background": (
         "exchange 'cube(3)' --on model --background 0",
-        "--background must be 1e-09 to 1 flits per node and cycle, not 0.0",
+        "--background must be 1e-09 to 1 flits per node per cycle, not 0.0",
     ),
     "more in the background than there is room for": (
         "exchange 'cube(3)' --on model --background 1",

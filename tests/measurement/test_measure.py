@@ -445,7 +445,7 @@ def test_latency_at_zero_load_of_long_messages_and_none():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"rate": 0}, "rate must be 1e-09 to 1 flits per node and cycle, not 0"),
+        ({"rate": 0}, "rate must be 1e-09 to 1 flits per node per cycle, not 0"),
         ({"rate": 1.1}, "not 1.1"),
         ({"rate": float("nan")}, "not nan"),
         ({"cycles": 19}, "cycles must be 20 to 500000000, not 19"),

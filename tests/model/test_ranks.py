@@ -71,7 +71,7 @@ def test_one_rank_prints_and_writes(tmp_path):
 @each(
     ("words", "said"),
     [
-        ("simulate cube(3) --rate 7", "--rate must be 1e-09 to 1 flits per node and cycle, not 7.0"),
+        ("simulate cube(3) --rate 7", "--rate must be 1e-09 to 1 flits per node per cycle, not 7.0"),
         (
             "simulate cube(3) --engine reference",
             "mpirun, which has started 2 processes, does not go with engine reference",

@@ -95,11 +95,11 @@ class ScheduleOptions(DrawnOptions):
     background: float | None = option(
         None,
         Rate,
-        "on model: also run the operation among packets of RATE flits per node and cycle, in their steady state",
+        "on model: also run the operation among packets of RATE flits per node per cycle, in their steady state",
         metavar="RATE",
         least=LEAST_RATE,
         most=1,
-        unit="flits per node and cycle",
+        unit="flits per node per cycle",
         group="background traffic",
     )
     background_pattern: str | None = option(
