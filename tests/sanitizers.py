@@ -35,8 +35,10 @@ OPTIONS = {
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1",
     "OPENBLAS_NUM_THREADS": "1",
+    "UCX_TLS": "^cma",
 }
-"""Variables of the environment. NumPy's own threads would be reported, as it is compiled without sanitizers."""
+"""Variables of the environment. NumPy's own threads would be reported, as it is compiled without sanitizers, and how
+MPICH tries whether processes can read each other's memory."""
 
 
 def built(sanitizer: str) -> Path:

@@ -42,7 +42,7 @@ class Post {
     template <class T>
     u32 get(T* items) {
         const u32 count = coming();
-        std::memcpy(static_cast<void*>(items), come_ + sizeof(count), count * sizeof(T));
+        if (count) std::memcpy(static_cast<void*>(items), come_ + sizeof(count), count * sizeof(T));
         come_ += sizeof(count) + count * sizeof(T);
         return count;
     }
