@@ -88,7 +88,7 @@ def _csv(table: Sequence[Mapping[str, Any]]) -> str:
 
 def _link(row: Mapping[str, Any], page: str = "") -> str:
     """Return the name of a claim as a link to what is said of it below the table of its page, if anything is."""
-    return f"[{row['id']}]({page}#{row['id'].lower()})" if _notes(row) or row["table"] else str(row["id"])
+    return f"[{row['id']}]({page}#{row['id'].lower()})" if _has_details(row) else str(row["id"])
 
 
 def _index(rows: Sequence[Mapping[str, Any]], papers: Iterable[str], command: str, *, whole: bool) -> str:
@@ -184,10 +184,14 @@ def _notes(row: Mapping[str, Any]) -> list[str]:
     return [f"- {name}: {_cell(text)}" for name, text in notes.items() if text]
 
 
+def _has_details(row: Mapping[str, Any]) -> bool:
+    return bool(_notes(row) or row["table"])
+
+
 def _claim(row: Mapping[str, Any], *, whole: bool) -> str:
-    notes, table = _notes(row), row["table"]
-    if not notes and not table:
+    if not _has_details(row):
         return ""
+    notes, table = _notes(row), row["table"]
     erratum = f" ([{row['erratum']}](errata.md#{row['erratum'].lower()}))" if row["erratum"] and whole else ""
     lines = [f"### {row['id']}\n", f"{row['where']}: {_cell(row['claim'])}{erratum}. **{row['verdict']}**\n", *notes]
     if len(table) > LONG:

@@ -65,26 +65,30 @@ class _Picture:
 
     def __init__(self, network: Network, labels: str, marks: Marks) -> None:
         self.network, self.marks = network, marks
-        block, least = layout(network), 2 * RADIUS * ROOM
-        most = _nearest(block.places) / least
-        for self.notes_alone in (False, True):
-            self.texts = _texts(network, labels, marks, is_wide=block.width > WIDEST / 2, alone=self.notes_alone)
-            self.radii = radii(self.texts)
-            self.stretch = np.array(self.radii) / RADIUS
-            wanted = block.width * self.stretch[0] / WIDEST
-            if wanted <= most or not marks.notes:
-                break
+        block = layout(network)
+        most = _nearest(block.places) / (2 * RADIUS * ROOM)
+        wanted = self._bear(labels, block.width, notes_alone=False)
+        if wanted > most and marks.notes:
+            wanted = self._bear(labels, block.width, notes_alone=True)
         squeeze = max(1.0, min(wanted, most))
         self.places = block.places / squeeze + MARGIN
         self.size = np.array([block.width, block.height]) / squeeze + 2 * MARGIN
         self.edges = sorted(edges_of(network, self.places), key=lambda edge: edge_color(edge[2]) == INNER)
         self.edge_of = {frozenset(edge[:2]): edge for edge in self.edges}
 
+    def _bear(self, labels: str, width: float, *, notes_alone: bool) -> float:
+        """Let nodes bear their texts; return how many times too wide the network is then, of so many pixels itself."""
+        self.notes_alone = notes_alone
+        self.texts = _texts(self.network, labels, self.marks, is_wide=width > WIDEST / 2, alone=notes_alone)
+        self.radii = radii(self.texts)
+        self.stretch = np.array(self.radii) / RADIUS
+        return float(width * self.stretch[0] / WIDEST)
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of the SVG."""
         arrows = list(self._traces())
         curves = [self._curve(edge) for edge in self.edges] + [points for points, _ in arrows]
-        (left, top), (right, bottom) = self._frame(np.concatenate(curves))
+        (left, top), (right, bottom) = self._corners(np.concatenate(curves))
         legend, height = "", 0.0
         entries = list(self._entries())
         if entries:
@@ -123,7 +127,7 @@ class _Picture:
             box = f'x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}"'
             yield f'<rect class="cluster" {box} rx="6" fill="{FRAME}" fill-opacity="0.5" stroke="{EDGE_OF_FRAME}"/>'
 
-    def _frame(self, drawn: Points) -> tuple[Points, Points]:
+    def _corners(self, drawn: Points) -> tuple[Points, Points]:
         """Return the corners of what is drawn, without the legend."""
         least = np.minimum(0, np.floor(drawn.min(axis=0)) - self.radii)
         return least, np.maximum(self.size * self.stretch, np.ceil(drawn.max(axis=0)) + self.radii)
