@@ -2,11 +2,15 @@
 
 import re
 from collections import Counter
+from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from hdnhw.figures.edges import _bend as bend_of
+from hdnhw.figures.edges import curve
+from hdnhw.figures.frames import Frame, apart
 from hdnhw.figures.picture import network_svg
 from hdnhw.library.papers import PICTURES
 from hdnhw.networks.build import build
@@ -159,3 +163,40 @@ def test_clusters_stand_together(spec):
 
 def test_the_same_network_gives_the_same_picture():
     assert len({network_svg(build(parse("hdn(cube(3), [[0]])"))) for _ in range(2)}) == 1
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_an_edge_is_bent_towards_the_middle_of_the_network(side):
+    places = np.array([[0, 0], [50, 0], [100, 0], [50, 80 * side]], float)
+    middle = curve(places[0], places[2], bend_of(places, 0, 2), 3)[1]
+    assert 0 < side * middle[1] < 40
+
+
+@pytest.mark.parametrize("spec", ["rdn(cube(2), 1)", "hdn(cube(2), [[0], [0, 1]])", "hsn(3, cube(2))", "torus(4, 4)"])
+def test_frames_hold_whole_clusters_and_lie_apart_or_in_each_other(spec):
+    network = build(parse(spec))
+    root = ElementTree.fromstring(network_svg(network))
+    rects = [item for item in root if item.get("class") == "cluster"]
+    sides = np.array([[float(item.get(name)) for name in ("x", "y", "width", "height")] for item in rects])
+    boxes = [(box[:2], box[:2] + box[2:]) for box in sides.reshape(-1, 4)]
+    circles = [item for item in root if item.tag in {f"{SVG}circle", f"{SVG}ellipse"}]
+    nodes = np.array([[float(item.get("cx")), float(item.get("cy"))] for item in circles])[: network.num_nodes]
+    parts = [network.format_node(node).split("/") for node in range(network.num_nodes)]
+    clusters = {
+        frozenset(node for node, own in enumerate(parts) if own[:depth] == first[:depth])
+        for first in parts
+        for depth in range(1, len(first))
+    }
+    held = [frozenset(np.flatnonzero(((nodes > low) & (nodes < high)).all(axis=1)).tolist()) for low, high in boxes]
+    assert set(held) <= clusters
+    assert len(set(held)) == len(held)
+    assert bool(held) == (spec != "torus(4, 4)")
+    for (low, high), (other_low, other_high) in combinations(boxes, 2):
+        inside = ((low >= other_low) & (high <= other_high)).all() or ((low <= other_low) & (high >= other_high)).all()
+        assert inside or (low >= other_high).any() or (other_low >= high).any()
+
+
+def test_frames_that_meet_are_not_apart():
+    first, second, third = (Frame(1, "", np.array(box, float), 1) for box in ([0, 0, 4, 4], [3, 3, 6, 6], [5, 0, 9, 3]))
+    assert apart([first, third])
+    assert not apart([first, second])
