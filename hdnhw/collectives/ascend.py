@@ -43,7 +43,7 @@ class Run:
     exchange_steps : int
         Steps over swaps, or over cross-edges to bring values to a class. Of two operands of a node one moves at a time.
     words : int
-        Values that a node sends, at most, in each step, added up: one a step on HSNs.
+        Words that a node sends, at most, in each step, added up: one a value, two in a prefix.
     checked : int
         Values compared with a direct computation.
     verified : bool
@@ -67,8 +67,9 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
         ``ascend``: the number-theoretic transform of values in bit-reversed order, lowest dimension first. ``descend``:
         that of values in order, highest dimension first, which leaves its result in bit-reversed order. ``round-trip``:
         an ascend algorithm, and the descend algorithm that undoes it. ``sort``: bitonic sort, dimensions s, ..., 0 for
-        each s. ``convolution``: the cyclic convolution of two sequences, by three transforms. ``matrix``: the product
-        of two matrices (:func:`hdnhw.collectives.products.matrix_product`).
+        each s. ``prefix``: the sum of the values up to each, lowest dimension first. ``convolution``: the cyclic
+        convolution of two sequences, by three transforms. ``matrix``: the product of two matrices
+        (:func:`hdnhw.collectives.products.matrix_product`).
     swaps : str
         ``paper``: the dimensions of a level are between two swaps, those of a class of a dual-net between two
         crossings. ``lazy``: a digit, or a value, is brought where it is needed, and all are brought home in the end.
@@ -88,14 +89,14 @@ def run_algorithm(network: Network, algorithm: str, swaps: str = "paper", *, see
         machines, checked, verified = PRODUCTS[algorithm](nodes, make, swaps, random)
     else:
         values = random.integers(0, PRIME, nodes)
-        machines = [make(values)]
+        machines = [make(np.stack([values, values], axis=1) if algorithm == "prefix" else values)]
         machines[0].run(_dimensions(algorithm, nodes.bit_length() - 1), swaps)
         machines[0].home()
         checked, verified = _check(algorithm, values, machines[0].values)
     return Run(
         dimension_steps=sum(machine.dimension_steps for machine in machines),
         exchange_steps=sum(machine.exchange_steps for machine in machines),
-        words=sum(machine.words for machine in machines),
+        words=sum(machine.words for machine in machines) * (machines[0].values.size // nodes),
         checked=checked,
         verified=verified and machines[0].is_home,
     )
@@ -134,7 +135,15 @@ def _dimensions(algorithm: str, bits: int) -> list[tuple[int, Combine]]:
         return [(bit, part) for bit in down]
     if algorithm == "round-trip":
         return [*((bit, merge) for bit in up), *((bit, undo) for bit in down)]
+    if algorithm == "prefix":
+        return [(bit, _add_up) for bit in up]
     return [(bit, _comparator(stage)) for stage in up for bit in range(stage, -1, -1)]
+
+
+def _add_up(own: Integers, other: Integers, numbers: Integers, bit: int) -> Integers:
+    """Add to the sum up to the own value, shape (nodes, 2), and to that of all values so far."""
+    before = np.where(numbers >> bit & 1, other[:, 1], 0)
+    return np.stack([own[:, 0] + before, own[:, 1] + other[:, 1]], axis=1) % PRIME
 
 
 def _comparator(stage: int) -> Combine:
@@ -151,6 +160,8 @@ def _check(algorithm: str, values: Integers, result: Integers) -> tuple[int, boo
     nodes = len(values)
     if algorithm == "sort":
         return nodes, bool((result == np.sort(values)).all())
+    if algorithm == "prefix":
+        return nodes, bool((result[:, 0] == np.cumsum(values) % PRIME).all())
     if algorithm == "round-trip":
         return nodes, bool((result == values * nodes % PRIME).all())
     bits = nodes.bit_length() - 1

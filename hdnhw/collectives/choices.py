@@ -2,7 +2,7 @@
 
 from hdnhw.spec import INTEGERS
 
-ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "convolution", "matrix")
+ALGORITHMS = ("ascend", "descend", "round-trip", "sort", "prefix", "convolution", "matrix")
 """Of a hypercube, for :func:`hdnhw.collectives.ascend.run_algorithm`."""
 
 SWAPS = ("paper", "lazy")

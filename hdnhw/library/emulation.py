@@ -32,8 +32,8 @@ class EmulateOptions(Options):
         None,
         Choice,
         "an algorithm of a hypercube: a transform, lowest or highest dimension first (ascend, descend), one there and "
-        "back, bitonic sort, a cyclic convolution, or a product of matrices; one of --step, --all-port and --run is "
-        "given",
+        "back, bitonic sort, prefix sums, a cyclic convolution, or a product of matrices; one of --step, --all-port "
+        "and --run is given",
         choices=ALGORITHMS,
     )
     ways: str | None = option(
@@ -178,7 +178,8 @@ def _run(host: Any, name: str, swaps: str, seed: int) -> tuple[Row, bool]:
     published = {}
     if isinstance(host.spec, SwappedNet):
         once = 2 * (host.spec.levels - 1)
-        published = {"ascend": once, "descend": once, "round-trip": 2 * once, "convolution": 3 * once, "matrix": once}
+        published = dict.fromkeys(("ascend", "descend", "prefix", "matrix"), once)
+        published |= {"round-trip": 2 * once, "convolution": 3 * once}
     return {
         "run": name,
         "swaps": swaps,

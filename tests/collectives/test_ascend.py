@@ -146,6 +146,11 @@ def test_values_that_are_not_home_are_found(name, monkeypatch):
     assert not run_algorithm(network("hsn(3, cube(2))"), name).verified
 
 
+def test_prefix_sums_without_those_before_are_found(monkeypatch):
+    monkeypatch.setattr("hdnhw.collectives.ascend._add_up", lambda own, *_: own)
+    assert not run_algorithm(network("hsn(3, cube(2))"), "prefix").verified
+
+
 def test_of_many_values_some_are_compared():
     run = run_algorithm(network("hsn(7, cube(2))"), "ascend")
     assert (run.checked, run.verified) == (len(range(0, 1 << 14, 17)), True)
@@ -164,7 +169,7 @@ def test_of_many_values_some_are_compared():
             "hsn(2, cube(1))",
             "fft",
             "paper",
-            r"^algorithm must be ascend, descend, round-trip, sort, convolution or matrix, not 'fft'$",
+            r"^algorithm must be one of ascend, descend, round-trip, sort, prefix, convolution, matrix, not 'fft'$",
         ),
         ("hsn(2, cube(1))", "sort", "none", r"^swaps must be one of paper, lazy, not 'none'$"),
         ("hsn(7, cube(3))", "sort", "paper", r"^an algorithm is run on at most 1048576 nodes; hsn\(7, cube\(3\)\) has"),

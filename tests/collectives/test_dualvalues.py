@@ -47,6 +47,7 @@ def test_steps_and_words_of_an_ascend_algorithm(r, spec):
     home, lazy = (run_algorithm(network(text), "ascend", swaps) for swaps in SWAPS)
     assert (home.dimension_steps, home.exchange_steps, home.words) == (2 * r - 1, 4, 4 * (r - 1) + 1 + 4)
     assert (lazy.dimension_steps, lazy.exchange_steps, lazy.words) == (2 * r - 2, 3, 4 * (r - 1) + 1 + 2 + 1)
+    assert run_algorithm(network(text), "prefix").words == 2 * home.words
 
 
 @each("text", SPECS)
