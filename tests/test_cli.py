@@ -338,7 +338,7 @@ WRONG = {
     "no trials": ("faults 'cube(3)' --trials 0", "--trials must be at least 1, not 0"),
     "too many waypoints": ("faults 'cube(3)' --waypoints 9", "--waypoints must be 0 to 8, not 9"),
     "unknown paper": ("papers --paper HDM", "--paper must be one of HDN, RDN, DISJ, HSN, DC, not 'HDM'"),
-    "no folder for pages": ("papers -o nowhere", "--output must be a folder that can be written, not 'nowhere'"),
+    "no folder for pages": ("papers -o here", "--output must be a folder that can be written or made, not 'here'"),
     "no workers for papers": ("papers --workers 0", "--workers must be 1 to 1024, not 0"),
     "negative seed": ("simulate 'cube(3)' --seed -1", "--seed must be at least 0, not -1"),
     "no such trace": ("simulate 'cube(3)' --trace nowhere", "--trace must be a file that can be read, not 'nowhere'"),

@@ -19,7 +19,7 @@ COMMANDS = (
     Command(
         library.papers,
         purpose="papers",
-        example="hdnhw papers --paper HDN -o docs",
+        example="hdnhw papers --paper HDN -o papers",
         arguments={"output": "DIR folder for the pages, their pictures and tables"},
         shown=_shown,
     ),

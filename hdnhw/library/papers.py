@@ -1,6 +1,5 @@
 """The claims of the papers, checked."""
 
-import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from hdnhw.library.picture import picture
 from hdnhw.library.result import Result
 from hdnhw.spec.options import Origin, Repeated, option
 from hdnhw.support.errors import SpecError
-from hdnhw.support.files import write_together
+from hdnhw.support.files import check_folder, write_together
 from hdnhw.support.naming import choices_text, named
 from hdnhw.support.progress import ProgressBar
 from hdnhw.support.workers import worker_count
@@ -153,7 +152,7 @@ def papers(*, output: PathLike | None = None, asked: PapersOptions) -> Result:
     Parameters
     ----------
     output : path, optional
-        Folder for ``index.md``, a page for each paper, their pictures and long tables, and ``errata.md``.
+        Folder, made if need be, for ``index.md``, ``errata.md`` and a page for each paper, with pictures and tables.
     asked
 
     Returns
@@ -179,8 +178,8 @@ def papers(*, output: PathLike | None = None, asked: PapersOptions) -> Result:
     numbers = _chosen(_names(asked.paper), _names(asked.claim))
     if output is not None and asked.claim:
         raise SpecError(f"{named('output')} must be a page of whole papers: leave out {named('claim')}")
-    if output is not None and not (Path(output).is_dir() and os.access(output, os.W_OK | os.X_OK)):
-        raise SpecError(f"{named('output')} must be a folder that can be written, not {str(output)!r}")
+    if output is not None:
+        check_folder(named("output"), Path(output))
     start = perf_counter()
     with ProgressBar() as bar:
         rows = check_claims(numbers, workers=worker_count(asked.workers), progress=bar.show)

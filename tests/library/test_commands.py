@@ -265,12 +265,13 @@ def test_papers_are_written_as_by_their_command(tmp_path, monkeypatch):
     rows = [{"paper": "DC", "search": None, "verdict": "true", "table": []}]
     monkeypatch.setattr("hdnhw.claims.check.check_claims", lambda *_, **__: rows)
     monkeypatch.setattr("hdnhw.claims.page.papers_pages", lambda rows, **about: {"index.md": f"{rows} {about}"})
-    made = hdnhw.papers(paper="DC", output=tmp_path, command=f"hdnhw papers --paper DC -o {tmp_path}", workers=1)
-    texts = {name: (tmp_path / name).read_text() for name in made.files}
+    folder = tmp_path / "made"
+    made = hdnhw.papers(paper="DC", output=folder, command=f"hdnhw papers --paper DC -o {folder}", workers=1)
+    texts = {name: (folder / name).read_text() for name in made.files}
     assert {"index.md", "ccc.svg"} <= set(texts)
     monkeypatch.setattr("hdnhw.cli.papers._line", lambda row: row)
-    assert main(["papers", "--paper", "DC", "-o", str(tmp_path)]) == 0
-    assert texts == {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert main(["papers", "--paper", "DC", "-o", str(folder)]) == 0
+    assert texts == {path.name: path.read_text() for path in folder.iterdir()}
 
 
 def test_every_public_name_has_a_docstring():
