@@ -10,6 +10,8 @@ from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from tests.conftest import each
+from tests.topology.test_hamiltonian import SPECS, tuples_of
+from tests.topology.test_hamiltonian import neighbors_of as beside
 
 TREE = networkx.balanced_tree(2, 3)
 CASES = [
@@ -37,11 +39,9 @@ def graph(text):
     )
 
 
-@each(("host", "guest", "way", "most"), CASES)
-def test_an_embedding_is_what_it_says(host, guest, way, most):
-    found, on, of = embed(build(parse(host)), build(parse(guest))), graph(host), graph(guest)
+def check(found, on, of):
+    """Count dilation and congestion anew on the graphs of a host and a guest."""
     nodes = found.nodes.tolist()
-    assert found.way == way
     assert len(set(nodes)) == len(of) == len(nodes)
     assert {frozenset(edge) for edge in found.routes} == {frozenset(edge) for edge in of.edges}
     loads = Counter()
@@ -52,7 +52,35 @@ def test_an_embedding_is_what_it_says(host, guest, way, most):
     lengths = [len(route) - 1 for route in found.routes.values()]
     assert (found.dilation, found.congestion) == (max(lengths), max(loads.values()))
     assert found.mean_dilation == pytest.approx(sum(lengths) / len(lengths))
+
+
+@each(("host", "guest", "way", "most"), CASES)
+def test_an_embedding_is_what_it_says(host, guest, way, most):
+    found = embed(build(parse(host)), build(parse(guest)))
+    check(found, graph(host), graph(guest))
+    assert found.way == way
     assert most is None or found.dilation <= most
+
+
+@each("host", [text for text in SPECS if 8 <= build(parse(text)).num_nodes <= 700])
+def test_rings_meshes_trees_and_hypercubes(host):
+    """On networks that are built by the papers' definition, see :mod:`tests.topology.test_hamiltonian`."""
+    network = build(parse(host))
+    size, tuples = network.num_nodes, tuples_of(network)
+    numbers = {node: number for number, node in enumerate(tuples)}
+    supers = [level.super_node_factors for level in network.levels]
+    edges = [(own, numbers[other]) for node, own in numbers.items() for other in beside(network.factors, supers, node)]
+    on, half = networkx.Graph(edges), max(side for side in range(1, size) if size % side == 0 and side * side <= size)
+    tree = [[(node - 1) // 2, node] for node in range(1, size - 1)]
+    guests, bounds = {"torus": size, "mesh": f"{half}, {size // half}", "graph": tree}, {"torus": 1}
+    if all(factor.is_edge for factor in network.factors):
+        guests["cube"], most = size.bit_length() - 1, 2 * len(network.levels) + 1
+        bounds |= {"mesh": most, "graph": 2 * most, "cube": most} if network.is_nested else {}
+    for kind, sides in guests.items():
+        guest = f"{kind}({sides})"
+        found = embed(network, build(parse(guest)))
+        check(found, on, graph(guest))
+        assert found.dilation <= bounds.get(kind, size)
 
 
 def test_the_better_way_is_chosen():
