@@ -63,7 +63,8 @@ class Console:
 
 def pages() -> list[Path]:
     """Return README and the pages of docs."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    folders = ROOT / "docs", ROOT / "docs" / "results"
+    return [ROOT / "README.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
 
 
 def consoles(page: Path) -> Iterator[Console]:
