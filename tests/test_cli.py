@@ -132,7 +132,7 @@ WRONG = {
     "unknown network": (
         "info 'klein(3)'",
         r"spec 'klein\(3\)': column 1: network must be one of "
-        "butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, "
+        "bus, butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, "
         "exchanged_cube, fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, "
         "hfn, hsn, hypernet, jellyfish, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, "
         "torus, wk, not 'klein'",

@@ -41,7 +41,7 @@ from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
 ALL_NAMES = (
-    "butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, exchanged_cube, "
+    "bus, butterfly, ccc, complete, concentrated, crossed_cube, cube, debruijn, dragonfly, dualcube, exchanged_cube, "
     "fat_tree, flattened_butterfly, folded_cube, folded_hsn, ghc, graph, hcn, hcn3, hdn, hfn, hsn, hypernet, "
     "jellyfish, kautz, mesh, metacube, petersen, product, rdn, reduced_cube, slim_fly, star, torus, wk"
 )

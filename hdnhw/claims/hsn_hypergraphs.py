@@ -1,7 +1,7 @@
 """HSN paper, sections 2.1, 2.4 and 5.3: nuclei whose nodes share buses.
 
 A bus is a hyperedge: it counts as one link at each of its nodes, and takes a message from any of them to any other in
-one hop. A buslet is one bus. No network of the package has buses, as a port leads to one node; here the hyperedges are
+one hop. A buslet is one bus. In the networks of the package a bus is a switch, at two hops; here the hyperedges are
 written down from the paper's words and searched.
 """
 

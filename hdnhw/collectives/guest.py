@@ -31,7 +31,7 @@ def host_of(network: Network, what: str) -> SwappedNetwork:
         If it is not; `what` says what needs one.
     """
     if not isinstance(network, SwappedNetwork):
-        raise SpecError(f"{what} is for HSNs, not {network.spec}")
+        raise SpecError(f"{what} is for HSNs without switches, not {network.spec}")
     if _block_table(network) is None:
         raise SpecError(
             f"{what} over {network.spec.top} top clusters needs a nucleus that falls into connected blocks of "

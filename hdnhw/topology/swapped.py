@@ -45,11 +45,7 @@ class SwappedNetwork(Network):
         width, end = len(nucleus.radices), len(self.radices)
         self.places = {level: range(end - width * level, end - width * (level - 1)) for level in range(1, spec.levels)}
         self.places[spec.levels] = range(end - width * (spec.levels - 1))
-        names = [f"swap{level}" for level in range(2, spec.levels + 1)] + ["complement"] * spec.complement_links
-        while not {port.name for port in nucleus.ports}.isdisjoint(names):
-            names = [f"outer_{name}" for name in names]
-        links = (Port(name, number) for number, name in enumerate(names, start=len(nucleus.ports)))
-        self.ports = (*nucleus.ports, *links)
+        self.ports = swap_ports(nucleus, spec.levels, *["complement"] * spec.complement_links)
 
     @property
     def digit_names(self) -> tuple[str, ...]:
@@ -216,6 +212,14 @@ class SwappedNetwork(Network):
         middle = self.nucleus.decode(self.nucleus.num_nodes // 2)
         own_ports = tuple(port for port in range(first) if self.nucleus.has_port(middle, port))
         return frozenset(full | {(*own_ports, *chosen) for chosen in some})
+
+
+def swap_ports(nucleus: Network, levels: int, *more: str) -> tuple[Port, ...]:
+    """Return the ports of an HSN: those of the nucleus, ``swap2`` to ``swapl`` and more, by names that it has not."""
+    names = [*(f"swap{level}" for level in range(2, levels + 1)), *more]
+    while not {port.name for port in nucleus.ports}.isdisjoint(names):
+        names = [f"outer_{name}" for name in names]
+    return (*nucleus.ports, *(Port(name, number) for number, name in enumerate(names, start=len(nucleus.ports))))
 
 
 def _last_digits(radices: tuple[int, ...], values: int) -> tuple[int, ...] | None:

@@ -14,7 +14,7 @@ WRONG = {
         "emulate 'hsn(2, cube(2))' --all-port --run sort",
         "emulate takes one of --step, --all-port and --run",
     ),
-    "not an HSN": ("emulate 'cube(4)' --all-port", "an emulation is for HSNs, not cube(4)"),
+    "not an HSN": ("emulate 'cube(4)' --all-port", "an emulation is for HSNs without switches, not cube(4)"),
     "blocks that differ": (
         "emulate 'hsn(2, petersen(), top=5)' --step 1.spoke",
         "an emulation over 5 top clusters needs a nucleus that falls into connected blocks of 5 nodes",
@@ -34,7 +34,10 @@ WRONG = {
         "emulate 'hsn(8, cube(3))' --all-port",
         "an emulation moves at most 4194304 data; hsn(8, cube(3)) has 402653184",
     ),
-    "a step on a dual-cube": ("emulate 'dualcube(3)' --step 1.dim0", "an emulation is for HSNs, not dualcube(3)"),
+    "a step on a dual-cube": (
+        "emulate 'dualcube(3)' --step 1.dim0",
+        "an emulation is for HSNs without switches, not dualcube(3)",
+    ),
     "a dual-net over no cube": (
         "emulate 'rdn(complete(4), 1)' --run ascend",
         "an algorithm of a hypercube is for dual-nets and HSNs over cubes, not rdn(complete(4), 1)",

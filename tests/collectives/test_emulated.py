@@ -206,7 +206,7 @@ def test_networks_whose_blocks_differ_emulate_nothing(text):
 
 
 def test_other_networks_emulate_nothing():
-    with pytest.raises(SpecError, match=r"^x is for HSNs, not cube\(3\)$"):
+    with pytest.raises(SpecError, match=r"^x is for HSNs without switches, not cube\(3\)$"):
         host_of(build(parse("cube(3)")), "x")
 
 

@@ -253,11 +253,12 @@ def test_families_of_other_packages(tmp_path, monkeypatch, request):
 
 
 def test_what_is_declared():
-    assert len(makers()) == sum(len(family.makers) for family in families()) == 34
+    assert len(makers()) == sum(len(family.makers) for family in families()) == 35
     assert list(makers()) == sorted(makers())
     assert all(family.layout for family in families())
     by_tables = {maker.__name__ for family in families() if family.step is None for maker in family.makers}
     assert by_tables == {
+        "bus",
         "butterfly",
         "concentrated",
         "debruijn",

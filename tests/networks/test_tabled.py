@@ -1,5 +1,7 @@
 """Families of networks that are routed by tables, against what their papers say and what networkx knows."""
 
+from itertools import product
+
 import networkx
 import pytest
 
@@ -76,6 +78,39 @@ def test_concentrated():
     assert networkx.is_isomorphic(graph.subgraph(range(24, 36)), networkx.grid_graph([3, 4], periodic=True))
 
 
+@each(
+    ("nucleus", "levels"),
+    [
+        ("bus(4)", 2),
+        ("bus(3)", 3),
+        ("bus(2)", 4),
+        ("concentrated(cube(1), 2)", 2),
+        ("fat_tree(2)", 3),
+        ("hsn(2, bus(2))", 2),
+    ],
+)
+def test_swapped_over_a_nucleus_with_switches(nucleus, levels):
+    """By the paper's definition: X_l .. X_1, with swaps of two nodes of nuclei that are not equal."""
+    below, inner = graph_of(nucleus)
+    network, graph = graph_of(f"hsn({levels}, {nucleus})")
+    size, defined = below.num_terminals, networkx.Graph()
+    for upper in product(range(size), repeat=levels - 1):
+        defined.add_edges_from(((*upper, one), (*upper, other)) for one, other in inner.edges)
+        for own, place in product(range(size), range(levels - 1)):
+            there = (*upper[:place], own, *upper[place + 1 :], upper[place])
+            defined.add_edges_from([((*upper, own), there)] * (there != (*upper, own)))
+    nodes = sorted(defined, key=lambda node: (node[-1] >= size, node))
+    assert network.num_terminals == size**levels
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset(map(nodes.index, edge)) for edge in defined.edges}
+
+
+def test_a_bus():
+    network, graph = graph_of("bus(5)")
+    assert (network.num_terminals, str(network.spec)) == (5, "bus(5)")
+    assert networkx.is_isomorphic(graph, networkx.star_graph(5))
+    assert graph.degree[5] == 5
+
+
 def test_flattened_butterfly():
     assert str(parse("flattened_butterfly(4, 3)")) == "concentrated(ghc(4, 4), 4)"
 
@@ -88,6 +123,8 @@ def test_flattened_butterfly():
         ("jellyfish(5, 3)", "jellyfish degree must be below its size, their product even, not 3 and 5"),
         ("fat_tree(5)", "fat_tree ports must be an even number, 64 at most, not 5"),
         ("dragonfly(64, 64)", "has 16650208 edges; networks that are lists of edges have at most 524288"),
+        ("bus(1)", "bus nodes must be at least 2, not 1"),
+        ("bus(4097)", "bus nodes must be at most 4096, not 4097"),
         ("concentrated(4, 4)", "concentrated must be over a network, not 4"),
         ("graph(3)", "graph must be the name of a file, or a list of edges such as"),
         ("graph([[0, 1], [2]])", "graph must be the name of a file, or a list of edges such as"),
@@ -104,6 +141,8 @@ def test_specs_that_are_refused(text, message):
 def test_switches_of_switches():
     with pytest.raises(SpecError, match=r"must be over a network whose nodes all have terminals; fat_tree\(4\) has"):
         build(parse("concentrated(fat_tree(4), 2)"))
+    with pytest.raises(SpecError, match=r"^hsn\(40, bus\(4\)\) is too large: tables of it would have more than"):
+        build(parse("hsn(40, bus(4))"))
 
 
 def test_a_graph_that_its_file_no_longer_is(tmp_path):

@@ -25,6 +25,7 @@ from hdnhw.traffic.packets import Traffic
 SPECS = [
     "hsn(2, graph([[0, 1], [1, 2], [1, 3]]))",
     "rdn(kautz(2, 2), 1)",
+    "hsn(2, bus(3))",
     "hsn(2, mesh(2, 6), top=4)",
     "slim_fly(3)",
     "dragonfly(3, 2)",

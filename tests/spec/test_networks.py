@@ -41,7 +41,10 @@ def test_canonical_text(given, text):
 REFUSED = [
     ("hsn(1, cube(2))", "hsn level count must be at least 2, not 1"),
     ("hsn(2, 3)", "hsn nucleus must be a network, for example cube(3), not 3"),
-    ("hsn(2, fat_tree(4))", "hsn nucleus must have a terminal at each node; fat_tree(4) has nodes without one"),
+    (
+        "hsn(2, fat_tree(4), top=4)",
+        "hsn top and diameter_links must be over a nucleus with a terminal at each node, not fat_tree(4)",
+    ),
     ("hsn(2, cube(3), top=3)", "hsn top must be a divisor of 8, the nodes of cube(3), not 3"),
     ("hsn(2, cube(3), top=1)", "hsn top must be at least 2, not 1"),
     ("hsn(2, cube(3), top=True)", "hsn top must be an integer, not True"),

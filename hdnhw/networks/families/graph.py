@@ -1,4 +1,4 @@
-"""Any graph: from a file, or as a list of edges."""
+"""Any graph: from a file, as a list of edges, or a bus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from hdnhw.spec import NetworkSpec
-from hdnhw.spec.checks import check_edges, integer
+from hdnhw.spec.checks import MAX_PORTS, check_edges, integer
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.family import Family
 
@@ -66,6 +66,14 @@ def graph(file: str | Sequence[Sequence[int]]) -> Graph:
     return graph_of(named, _listed(named))
 
 
+def bus(n: int) -> Graph:
+    """Make a bus of `n` nodes, each with one link to a switch that has no terminal and stands for the bus."""
+    nodes = integer(n, "bus nodes", 2)
+    if nodes > MAX_PORTS:
+        raise SpecError(f"bus nodes must be at most {MAX_PORTS}, not {nodes}")
+    return Graph(f"bus({nodes})", nodes + 1, nodes, tuple((node, nodes) for node in range(nodes)), ())
+
+
 def graph_of(named: NamedGraph, text: str | None = None) -> Graph:
     """Return the spec of a graph; without a text its edges are the text, or where they are many, a digest of them."""
     numbers = tuple(map(str, range(len(named.names))))
@@ -98,4 +106,4 @@ def circle(network: EdgeNetwork) -> Block:
     return ring(range(network.num_nodes))
 
 
-FAMILY = Family(makers=(graph,), spec=Graph, network=network, layout=circle)
+FAMILY = Family(makers=(graph, bus), spec=Graph, network=network, layout=circle)

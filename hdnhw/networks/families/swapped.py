@@ -6,6 +6,7 @@ from hdnhw.circuits.swapped_rule import swapped_step
 from hdnhw.networks.build import build
 from hdnhw.networks.families.dualnets import rdn
 from hdnhw.networks.families.folded_cube import folded_cube
+from hdnhw.networks.families.swapped_switches import SwitchedSwappedNet
 from hdnhw.spec import DualCube, NetworkSpec, SwappedNet, cube
 from hdnhw.spec.checks import check_digits, check_level_count, dimension, integer
 from hdnhw.support.errors import SpecError
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from hdnhw.topology.places import Block
 
 
-def hsn(levels: int, nucleus: NetworkSpec, *, diameter_links: bool = False, top: int | None = None) -> SwappedNet:
+def hsn(
+    levels: int, nucleus: NetworkSpec, *, diameter_links: bool = False, top: int | None = None
+) -> SwappedNet | SwitchedSwappedNet:
     """Make HSN(l, G), with diameter links, or with the top digit over a divisor of the size of G.
 
     Dual-cube F_r is written as the nucleus that it is, RDN((r-1)-cube, 1): nodes are numbered by their digits.
@@ -24,7 +27,8 @@ def hsn(levels: int, nucleus: NetworkSpec, *, diameter_links: bool = False, top:
     Raises
     ------
     SpecError
-        If `nucleus` has nodes without a terminal, `top` is not a divisor of its size, or both options are asked for.
+        If `top` is not a divisor of the size of `nucleus`, both options are asked for, or one over a nucleus with
+        nodes without a terminal.
     """
     count = integer(levels, "hsn level count", 2)
     check_level_count("hsn", count)
@@ -36,7 +40,11 @@ def hsn(levels: int, nucleus: NetworkSpec, *, diameter_links: bool = False, top:
         raise SpecError(f"hsn diameter_links must be True or False, not {diameter_links!r}")
     network = build(nucleus)
     if network.num_terminals < network.num_nodes:
-        raise SpecError(f"hsn nucleus must have a terminal at each node; {nucleus} has nodes without one")
+        if diameter_links or top is not None:
+            raise SpecError(
+                f"hsn top and diameter_links must be over a nucleus with a terminal at each node, not {nucleus}"
+            )
+        return SwitchedSwappedNet(count, nucleus)
     size = network.num_nodes
     values = size if top is None else integer(top, "hsn top", 2)
     if size % values:
