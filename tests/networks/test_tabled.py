@@ -3,12 +3,14 @@
 from itertools import product
 
 import networkx
+import numpy as np
 import pytest
 
 import hdnhw
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
+from hdnhw.topology.places import layout
 from tests.conftest import each
 
 
@@ -102,6 +104,13 @@ def test_swapped_over_a_nucleus_with_switches(nucleus, levels):
     nodes = sorted(defined, key=lambda node: (node[-1] >= size, node))
     assert network.num_terminals == size**levels
     assert {frozenset(edge) for edge in graph.edges} == {frozenset(map(nodes.index, edge)) for edge in defined.edges}
+
+
+def test_a_nucleus_stands_around_its_switch():
+    places = layout(build(parse("hsn(2, bus(4))"))).places
+    for nucleus in range(4):
+        apart = np.linalg.norm(places[16:] - places[4 * nucleus : 4 * nucleus + 4].mean(axis=0), axis=1)
+        assert apart.argmin() == nucleus
 
 
 def test_a_bus():
