@@ -63,8 +63,8 @@ ECP5_ENDPOINTS = (
 )
 LARGE_FABRICS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rdn(cube(2), 1)", {}),
-    ("rdn(cube(2), 1)", {"buffers": 2, "channel_registers": 1}),
-    ("hdn(cube(1), [[], [0]])", {"buffers": 2, "channel_registers": 1}),
+    ("rdn(cube(2), 1)", {"buffers": 2, "channel_latency": "2"}),
+    ("hdn(cube(1), [[], [0]])", {"buffers": 2, "channel_latency": "2"}),
 )
 """Of 32 and 64 nodes, with options that suit a full device; one seed each, as they take long."""
 ECP5_FABRIC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32)

@@ -12,14 +12,13 @@ from hdnhw.boards.pattern import HeadFormat
 from hdnhw.boards.script import Count, ScriptPlayer, self_test_script
 from hdnhw.boards.uart import UartTransmitter
 from hdnhw.machine.machine import Machine
-from hdnhw.machine.timing import SlotTiming
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 
 
-def default_quiet_cycles(timing: SlotTiming) -> int:
+def default_quiet_cycles(machine: Machine) -> int:
     """Return for how many cycles nothing must have moved before a test is over."""
-    return max(4096, 256 * timing.hop_cycles)
+    return max(4096, 256 * (machine.timing.hop_cycles + machine.longest))
 
 
 def check_testable(machine: Machine) -> None:
@@ -88,7 +87,7 @@ class SelfTest(wiring.Component):
         sizes = f"{machine.spec.packet_length} flits of {machine.spec.flit_width} bits"
         title = f"{network.spec}, {network.num_nodes} routers, {sizes}"
         script = self_test_script(title, impossible=machine.address.has_holes)
-        quiet = quiet_cycles or default_quiet_cycles(machine.timing)
+        quiet = quiet_cycles or default_quiet_cycles(machine)
         self._exerciser = Exerciser(fabric, packets=packets, quiet_cycles=quiet)
         self._player = ScriptPlayer(script, pause_cycles=pause_cycles)
         self._uart = UartTransmitter(divisor=divisor)

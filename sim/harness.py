@@ -276,7 +276,8 @@ def splice_flips(text: str, machine: Machine, channels: Channels) -> str:
         high, low = bits[pin[3]]
         return f".{pin[1]}({pin[2]}_{pin[3]} ^ bench.flips[{number_of[pin[2]]}][{high}:{low}])"
 
-    names, ins = "|".join(number_of), "|".join(sorted({incoming(name) for _, _, name in channels}))
+    # A long channel leads to registers by their pin `i`.
+    names, ins = "|".join(number_of), "|".join(["i", *sorted({incoming(name) for _, _, name in channels})])
     spliced, count = re.subn(rf"\.((?:{ins})__(?:data|check))\(({names})_(data|check)\)", flipped, text)
     if count != 2 * len(channels):
         raise ValueError(f"a fabric must have {2 * len(channels)} pins to flip, not {count}")
@@ -309,7 +310,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
             f"  assign channel_vc[{number}] = {vc};",
             f"  assign channel_node[{number}] = {node};",
             f"  assign channel_port[{number}] = {port};",
-            f"  assign channel_phase[{number}] = {timing.leaving_phase(odd=bool(machine.odd[node]))};",
+            f"  assign channel_phase[{number}] = {machine.leaving_phase(node)};",
         ]
     can_die, crc, gapless = machine.spec.dead_pins, machine.spec.crc, machine.spec.gapless_packets
     return _BENCH.format(

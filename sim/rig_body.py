@@ -483,7 +483,7 @@ BODY = """
     end
     holds = mode == FILL;
     stops = mode == DRAIN || (mode == FLOODING && flooded >= FLOOD);
-    after = rst ? 0 : CUTS && odd && cycle == 0 ? LENGTH / 2 + 1 : (phase + 1) % LENGTH;
+    after = rst ? (odd ? OFFSET : 0) : (phase + 1) % LENGTH;
     if (DEAD) drive_dead;
     for (p = 0; p < PORTS; p = p + 1) drive_input(p);
     for (p = 0; p <= PORTS; p = p + 1) drive_output(p);

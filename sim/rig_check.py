@@ -235,7 +235,7 @@ class _Judge:
 
     def _check_onward(self, way: Way, start: int, onward: int, word: int) -> None:
         """Compare what the next router was told to do with a packet with the routing rule there."""
-        if not self._timing.cuts_through:
+        if not self._timing.gives_notice:
             return
         network, plan = self._machine.network, self._machine.plan
         behind = network.neighbors(self._visits[self._node])[network.ports[self._sizes.ports[way[0]]].name]
@@ -266,7 +266,7 @@ class _Judge:
     def _slots(self, port: int) -> int:
         if port == self._local:
             return self._machine.ejection_buffers
-        return self._machine.buffers_per_vc(self._sizes.out_vcs[port])
+        return self._machine.vc_buffers(self._sizes.ports[port])
 
     def e(self, now: int, *values: int) -> None:
         """See that all has left, and all credits are back where they belong."""

@@ -68,7 +68,7 @@ class Sizes:
         self.vcs = max(*self.in_vcs, *self.out_vcs)
         self.queues = len(self.ports) * self.vcs + 1
         self.told = (
-            2 + len(network.ports) + max(1, len(machine.plan.circuit_rule.vc)) if machine.timing.cuts_through else 2
+            2 + len(network.ports) + max(1, len(machine.plan.circuit_rule.vc)) if machine.timing.gives_notice else 2
         )
 
     def names(self) -> list[str]:
@@ -82,7 +82,7 @@ class Sizes:
         all_ports, stages = len(machine.network.ports), 3 + channel
         commit = timing.head_phase - stages + 1  # of the neighbours, in the phases of the router
         first = length - (spec.gapless_packets and timing.commit_phase == length - 1)
-        packets = 2 * (len(self.ports) + 1) * max(machine.buffers, machine.ejection_buffers)
+        packets = 2 * (len(self.ports) + 1) * max(machine.most_buffers, machine.ejection_buffers)
         return {
             "LENGTH": length,
             "WIDTH": spec.flit_width,
@@ -100,7 +100,8 @@ class Sizes:
             "NOISE": 32 * -(-max(machine.word_width, self.told + index_width(self.vcs)) // 32),
             "STAGES": stages,
             "DELAY": timing.hop_cycles - timing.channel_cycles - 1,
-            "CUTS": timing.cuts_through,
+            "CUTS": timing.gives_notice,
+            "OFFSET": machine.offset,
             "GAPLESS": spec.gapless_packets,
             "CRC": spec.crc,
             "DEAD": spec.dead_pins,
@@ -113,8 +114,8 @@ class Sizes:
             "NOTICE_OUT": timing.commit_phase,
             "CREDIT": timing.credit_phase,
             "IN_CREDIT": (timing.credit_phase + timing.offset) % length,
-            "OUT_HEAD": timing.leaving_phase(odd=False),
-            "OUT_TAIL": (timing.leaving_phase(odd=False) - 1) % length,
+            "OUT_HEAD": timing.channel_cycles % length,
+            "OUT_TAIL": (timing.channel_cycles - 1) % length,
             "FIRST_COMMIT": first,
             "FIRST_HEAD": first + stages - 1,
             "FILL_CYCLES": length * (QUIET_SLOTS + 2 * packets),
@@ -170,8 +171,10 @@ def _pins(sizes: Sizes) -> dict[str, str]:
             pins[f"{name}_errors"] = f"errors[{number}]"
     eject = _channel(sizes, "eject__", 1, f"out_{{}}[{len(sizes.ports)}]")
     pins |= {name: wire for name, wire in eject.items() if name != "eject__notice"}
-    if machine.timing.cuts_through:
-        pins |= {"odd": "odd", "neighbors": "neighbors"}
+    if machine.timing.gives_notice:
+        pins["neighbors"] = "neighbors"
+    if machine.offset:
+        pins["odd"] = "odd"
     if spec.gapless_packets:
         pins["paused"] = "paused"
     if spec.dead_pins:
@@ -191,7 +194,7 @@ def _channel(sizes: Sizes, name: str, vcs: int, wire: str) -> dict[str, str]:
         pins["check"] = f"{wire.format('word')}[{machine.word_width - 1}:{width}]"
     if vcs > 1:
         pins["vc"] = f"{wire.format('vc')}[{index_width(vcs) - 1}:0]"
-    if machine.timing.cuts_through:
+    if machine.timing.gives_notice:
         pins["notice"] = f"{wire.format('notice')}[{sizes.told + index_width(vcs) - 1}:0]"
     return {f"{name}{member}": connected for member, connected in pins.items()}
 
@@ -203,7 +206,7 @@ def _unused(sizes: Sizes, pins: dict[str, str]) -> str:
     for number in range(len(sizes.ports)):
         wires += [] if sizes.machine.spec.crc else [f"errors[{number}]"]
         wires.append(f"out_vc[{number}][7:{index_width(sizes.out_vcs[number]) if sizes.out_vcs[number] > 1 else 0}]")
-        used = sizes.told + index_width(sizes.out_vcs[number]) if sizes.machine.timing.cuts_through else 0
+        used = sizes.told + index_width(sizes.out_vcs[number]) if sizes.machine.timing.gives_notice else 0
         wires += [f"out_notice[{number}][{most - 1}:{used}]"] if used < most else []
     return "".join(f"  assign {wire} = 0;\n" for wire in wires)
 
@@ -215,9 +218,9 @@ def _tasks(sizes: Sizes) -> str:
         lines += [
             f"port_of[{number}] = {port};",
             f"in_vcs[{number}] = {ins};",
-            f"in_slots[{number}] = {machine.buffers_per_vc(ins)};",
+            f"in_slots[{number}] = {machine.input_buffers(port)};",
             f"out_vcs[{number}] = {outs};",
-            f"out_slots[{number}] = {machine.buffers_per_vc(outs)};",
+            f"out_slots[{number}] = {machine.vc_buffers(port)};",
         ]
     local = len(sizes.ports)
     lines += [f"out_vcs[{local}] = 1;", f"out_slots[{local}] = {machine.ejection_buffers};"]

@@ -28,12 +28,12 @@ def barrier_rounds(network: Network) -> int:
     return diameter
 
 
-def signal_cycles(channel_registers: int = 0) -> int:
+def signal_cycles(registers: int = 0) -> int:
     """Return the cycles of a hop of a signal: one register, and those that channels have as well."""
-    return 1 + channel_registers
+    return 1 + registers
 
 
-def barrier_cycles(rounds: int, channel_registers: int = 0) -> int:
+def barrier_cycles(rounds: int, registers: int = 0) -> int:
     """Return the cycles from the one in which the last node enters to the one in which all nodes are released.
 
     It is a hop for each round, and the register that tells the node's user. With signals that take as long for a hop no
@@ -41,7 +41,7 @@ def barrier_cycles(rounds: int, channel_registers: int = 0) -> int:
 
     Examples
     --------
-    >>> barrier_cycles(4), barrier_cycles(4, channel_registers=1)
+    >>> barrier_cycles(4), barrier_cycles(4, registers=1)
     (5, 9)
     """
-    return rounds * signal_cycles(channel_registers) + 1
+    return rounds * signal_cycles(registers) + 1

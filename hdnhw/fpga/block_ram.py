@@ -31,7 +31,7 @@ def block_rams(machine: Machine, kind: BlockRam, *, routers: int | None = None) 
     memories = [(nodes, 1, machine.injection_buffers)]
     for port, count in inputs.items():
         num_vcs = plan.num_vcs[network.ports[port].opposite]
-        memories.append((count, num_vcs, machine.buffers_per_vc(num_vcs)))
+        memories.append((count, num_vcs, machine.input_buffers(port)))
     return sum(
         count * kind.count(machine.buffer_words(num_vcs, buffers), machine.word_width)
         for count, num_vcs, buffers in memories

@@ -3,17 +3,25 @@
 Model, RTL, emission, synthesis, benches and boards are handed a :class:`Machine` whole and read from it what they need.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import ceil
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from hdnhw.endpoints import declared
+from hdnhw.machine.channels import Channels, lay_channels
 from hdnhw.machine.crc import check_width
 from hdnhw.machine.flit import FlitFormat
-from hdnhw.machine.timing import BLOCK_RAM_BUFFERS, LONG_SLOT, MATCHED_INJECTION_BUFFERS, SlotTiming, buffers_per_vc
+from hdnhw.machine.timing import (
+    BLOCK_RAM_BUFFERS,
+    HALF_SLOT,
+    LONG_SLOT,
+    MATCHED_INJECTION_BUFFERS,
+    Link,
+    SlotTiming,
+    buffers_per_vc,
+    power_of_two,
+)
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.schemes import fabric_plan
 from hdnhw.spec import FabricSpec
@@ -21,9 +29,7 @@ from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.colouring import two_colours
 from hdnhw.topology.graph import Network
-from hdnhw.topology.metrics import neighbor_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +62,6 @@ class Machine:
                 f"ram block needs packets of {LONG_SLOT} flits or more, not {self.spec.packet_length}: "
                 "it is read ahead, for which shorter slots have no time"
             )
-        least = LONG_SLOT + self.timing.matches
-        if self.spec.channel_registers and self.spec.packet_length < least:
-            raise SpecError(
-                f"channel registers need packets of {least} flits or more with {self.spec.queueing}, not "
-                f"{self.spec.packet_length}: shorter slots have no cycle for them"
-            )
         if self.spec.gapless_packets and self.spec.packet_length == 1:
             raise SpecError("gapless packets must have 2 flits or more: one of a single flit has no gap")
         if self.timing.cuts_through:
@@ -74,16 +74,18 @@ class Machine:
             raise SpecError(f"cut-through needs packets of an even number of flits, {LONG_SLOT} or more, not {length}")
         if spec.queueing != "fifo":
             raise SpecError(f"cut-through needs {named('queueing', 'fifo')}: matching takes more than half a slot")
-        if spec.channel_registers:
-            raise SpecError(f"cut-through needs {named('channel_registers', 0)}: half a slot has no cycle for one")
-        if spec.crc or spec.dead_pins:
-            option = "crc" if spec.crc else "dead_pins"
+        if spec.dead_pins:
             raise SpecError(
-                f"cut-through does not go with {named(option)}: a packet is routed before its head flit comes"
+                f"cut-through does not go with {named('dead_pins')}: routers look at them half a slot apart"
             )
-        if spec.endpoints is not None and not spec.endpoints.cuts_through:
+        if spec.crc and self.timing.gives_notice:
+            raise SpecError(
+                f"cut-through of packets of fewer than {HALF_SLOT} flits does not go with {named('crc')}: "
+                "they are routed before their head flits come"
+            )
+        if self.timing.gives_notice and spec.endpoints is not None and not spec.endpoints.cuts_through:
             raise SpecError(f"cut-through does not go with {named('endpoints', spec.endpoints.kind)}")
-        _ = self.odd
+        _ = self.channels
 
     @property
     def network(self) -> Network:
@@ -96,30 +98,68 @@ class Machine:
         return self.plan.address
 
     @cached_property
-    def timing(self) -> SlotTiming:
-        """Which cycle does what."""
+    def _timing(self) -> SlotTiming:
         spec = self.spec
         return SlotTiming(
             spec.packet_length,
             crc=spec.crc,
             queueing=spec.queueing,
             switching=spec.switching,
-            channel_registers=spec.channel_registers,
             gapless_packets=spec.gapless_packets,
         )
 
     @cached_property
-    def odd(self) -> npt.NDArray[np.bool_]:
-        """Which routers' slots begin half a slot before those of their neighbours; none do without cut-through."""
-        if not self.timing.cuts_through:
-            return np.zeros(self.network.num_nodes, np.bool_)
-        odd = two_colours(neighbor_table(self.network))
-        if odd is None:
-            raise SpecError(
-                f"cut-through needs a network without cycles of odd length, and {self.network.spec} has some: "
-                "its neighbours cannot all be half a slot apart"
-            )
-        return odd
+    def channels(self) -> Channels:
+        """Where the registers of channels are."""
+        one = replace(self._timing, channel_registers=1)
+        is_free = not (self.is_block_ram and one.most_lead < self._timing.most_lead)
+        return lay_channels(self.network, self.spec.channel_latency, self._timing, is_free=is_free)
+
+    @cached_property
+    def timing(self) -> SlotTiming:
+        """Which cycle does what in a router."""
+        return replace(self._timing, channel_registers=self.channels.registers)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """What the channels behind each port take."""
+        link, length = self.timing.link, self.spec.packet_length
+        return tuple(
+            replace(link, latency=link.latency + own / length, credit_latency=link.credit_latency + own / length)
+            for own in self.channels.stages
+        )
+
+    @cached_property
+    def offset(self) -> int:
+        """Cycles by which the slots of odd routers begin before those of the others; 0 if there are none."""
+        return self.spec.packet_length // 2 if self.channels.odd.any() else 0
+
+    def ahead(self, node: int) -> int:
+        """Return the cycles by which the slots of a router begin before those of most."""
+        return self.offset * bool(self.channels.odd[node])
+
+    def leaving_phase(self, node: int) -> int:
+        """Return the cycle since reset, modulo L, in which a head flit stands on a channel where it leaves a router."""
+        return (self.timing.channel_cycles - self.ahead(node)) % self.spec.packet_length
+
+    @property
+    def hop_slots(self) -> list[int]:
+        """Slots that a hop behind each port takes without waiting; half a slot counts as one."""
+        return [ceil(link.latency) for link in self.links]
+
+    @property
+    def signal_registers(self) -> int:
+        """Registers of a signal from a node to its neighbor beside one: as many as the longest channel has."""
+        return self.channels.registers + self.longest
+
+    @property
+    def longest(self) -> int:
+        """Registers of the longest channel, beside those of its router."""
+        return max(self.channels.stages, default=0)
+
+    def hop_cycles(self, port: int) -> int:
+        """Return the cycles that a hop behind a port takes without waiting."""
+        return self.timing.hop_cycles + self.channels.stages[port]
 
     @cached_property
     def flits(self) -> FlitFormat:
@@ -134,14 +174,31 @@ class Machine:
 
     @property
     def buffers(self) -> int:
-        """Packet buffers per port."""
-        return self.timing.buffers_of(self.spec.buffers, self.plan.max_vcs)
+        """Packet buffers per port, but of channels with registers of their own."""
+        return self.spec.buffers or self._timing.buffers_of(self.plan.max_vcs, self._timing.buffer_slots)
+
+    @cached_property
+    def _port_buffers(self) -> list[int]:
+        """Packet buffers at the ends of the channels behind each port."""
+        vcs = self.plan.max_vcs
+        return [self.spec.buffers or self.timing.buffers_of(vcs, slots) for slots in self._port_slots]
+
+    @property
+    def _port_slots(self) -> list[int]:
+        """Slots from granting a packet per packet buffer behind each port to when that can be granted to the next."""
+        length = self.spec.packet_length
+        return [self.timing.buffer_slots - (-2 * own // length) for own in self.channels.stages]
+
+    @property
+    def most_buffers(self) -> int:
+        """Packet buffers of the port that has most."""
+        return max(self.buffers, *self._port_buffers)
 
     @property
     def is_block_ram(self) -> bool:
         """Whether packet buffers are in block RAM."""
         if self.spec.ram == "auto":
-            return self.timing.reads_block_ram and self.buffers >= BLOCK_RAM_BUFFERS
+            return self._timing.reads_block_ram and self.buffers >= BLOCK_RAM_BUFFERS
         return self.spec.ram == "block"
 
     @property
@@ -156,9 +213,13 @@ class Machine:
         few = max(MATCHED_INJECTION_BUFFERS, timing.full_rate_buffers)
         return min(self.buffers, few) if timing.matches else self.buffers
 
-    def buffers_per_vc(self, num_vcs: int) -> int:
-        """Return the packet buffers of each virtual channel of a port that has so many."""
-        return buffers_per_vc(self.buffers, num_vcs)
+    def vc_buffers(self, port: int) -> int:
+        """Return the packet buffers of each virtual channel of the channels that leave by a port, at their end."""
+        return buffers_per_vc(self._port_buffers[port], self.plan.num_vcs[port])
+
+    def input_buffers(self, port: int) -> int:
+        """Return the packet buffers of each virtual channel of the input at a port."""
+        return self.vc_buffers(self.network.ports[port].opposite)
 
     def buffer_words(self, num_vcs: int, buffers: int) -> int:
         """Return the words of the memory of a port with so many virtual channels, and packet buffers of each.
@@ -170,8 +231,10 @@ class Machine:
 
     @property
     def vc_rate(self) -> float:
-        """Flits a cycle that a virtual channel sustains by itself, of a port that has most of them."""
-        return min(1.0, self.buffers_per_vc(self.plan.max_vcs) / self.timing.buffer_slots)
+        """Flits per cycle that a virtual channel sustains by itself, of a port that has most of them."""
+        vcs = self.plan.max_vcs
+        each = zip(self._port_buffers, self._port_slots, strict=True)
+        return min([1.0, *(buffers_per_vc(buffers, vcs) / slots for buffers, slots in each)])
 
     @property
     def buffer_note(self) -> str | None:
@@ -179,7 +242,8 @@ class Machine:
         if self.vc_rate > 0.5:
             return None
         vcs = self.plan.max_vcs
-        each, enough = self.buffers_per_vc(vcs), self.timing.full_rate_buffers << (vcs - 1).bit_length()
+        slots = max(self._port_slots)
+        each, enough = buffers_per_vc(self.most_buffers, vcs), power_of_two(slots) << (vcs - 1).bit_length()
         return (
             f"with {each} packet buffer{'s' * (each > 1)}, a virtual channel by itself sustains "
             f"{100 * self.vc_rate:.0f} % of the rate of a channel; {named('buffers', enough)} gives it all"

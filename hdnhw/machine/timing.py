@@ -9,11 +9,16 @@ sample phase on (matching of long slots once before, too), and its grants take e
 from dataclasses import dataclass
 from operator import index
 
+from hdnhw.spec.machine import MOST_BUFFERS
+
 LONG_SLOT = 8
 """Flits from which a slot has time for block RAM, and for a register in route computation."""
 
 FLIT_REGISTER_SLOT = 4
 """Flits from which a slot has time for a register behind the buffer where packets leave first in, first out."""
+
+HALF_SLOT = 16
+"""Flits from which half a slot has time for what a slot has: packets cut through without a notice."""
 
 ROW = 16
 """Words of a distributed RAM."""
@@ -35,7 +40,7 @@ CLASS_SLOTS = 8
 class Link:
     """What a channel between routers takes, in slots.
 
-    With cut-through, neighbours are half a slot apart, and both latencies are whole slots and a half.
+    Between routers that are half a slot apart, both latencies are whole slots and a half.
 
     Attributes
     ----------
@@ -68,7 +73,7 @@ class SlotTiming:
         One of :data:`hdnhw.spec.SWITCHINGS`: with ``cut-through`` the slots of neighbours are half a slot apart, and a
         packet leaves a router half a slot after the one before.
     channel_registers : int
-        Registers that a flit passes on a channel behind that of switch traversal.
+        Registers that a flit passes behind that of switch traversal while it is in the router's time.
     gapless_packets : bool
         Whether sources send the flits of a packet in consecutive cycles: then its head flit, which is taken in one
         phase, makes it known to the router; otherwise its tail flit does.
@@ -103,8 +108,16 @@ class SlotTiming:
         return self.switching == "cut-through"
 
     @property
+    def gives_notice(self) -> bool:
+        """Whether half a slot is too short to cut through unless the next router is told of a packet before it comes.
+
+        Otherwise routers do the same as with store-and-forward, half a slot after their neighbors.
+        """
+        return self.cuts_through and self.packet_length < HALF_SLOT
+
+    @property
     def offset(self) -> int:
-        """Cycles by which the slots of neighbours are apart."""
+        """Cycles by which the slots of neighbors are apart."""
         return self.packet_length // 2 if self.cuts_through else 0
 
     @property
@@ -164,13 +177,6 @@ class SlotTiming:
         """Phase of the router that it comes to in which a head flit stands on the channel."""
         return (self.channel_cycles - self.offset) % self.packet_length
 
-    def leaving_phase(self, *, odd: bool) -> int:
-        """Return the cycle since reset, modulo L, in which a head flit stands on a channel that leaves a router.
-
-        The slots of an `odd` router begin half a slot before those of the others, with cut-through.
-        """
-        return (self.channel_cycles - odd * self.offset) % self.packet_length
-
     @property
     def tail_phase(self) -> int:
         """Phase of the router that it comes to in which a tail flit stands on the channel."""
@@ -179,9 +185,9 @@ class SlotTiming:
     @property
     def sample_phase(self) -> int:
         """Phase in which allocation starts to look at queues and credits; to cut through, once told of a packet."""
-        if self.cuts_through:
+        if self.gives_notice:
             return self.offset + 1
-        return min(self.pipeline - 1, self.packet_length - 1)
+        return min(self.pipeline - 1, self.packet_length - 1) + self.offset
 
     @property
     def update_phase(self) -> int:
@@ -237,15 +243,16 @@ class SlotTiming:
     def credit_slots(self) -> int:
         """Slots from the one in which a packet leaves a buffer to the first allocation that can use its place.
 
-        To cut through, half a slot more, as long as a packet is sooner there.
+        To cut through with a notice, half a slot more, as long as a packet is sooner there; without, half a slot less.
         """
         return 0 if self.packet_length > 1 else 1
 
     @property
     def link(self) -> Link:
         """What channels take."""
-        half = 0.5 * self.cuts_through
-        return Link(half or self.hop_slots, 1 + self.credit_slots + half)
+        if self.cuts_through:
+            return Link(0.5, self.gives_notice + 0.5)
+        return Link(self.hop_slots, 1 + self.credit_slots)
 
     def allocation_cuts(self, *, chooses: bool) -> frozenset[str]:
         """Return where registers cut the logic from the sample phase to the commit: as many as the slot has time for.
@@ -282,22 +289,20 @@ class SlotTiming:
     @property
     def buffer_slots(self) -> int:
         """Slots from granting a packet per packet buffer to the first allocation that can grant it to the next."""
-        return self.hop_slots + self.credit_slots + 1
+        return 1 if self.cuts_through and not self.gives_notice else self.hop_slots + self.credit_slots + 1
 
     @property
     def full_rate_buffers(self) -> int:
         """Fewest packet buffers, a power of two, with which a virtual channel sustains a flit a cycle by itself."""
-        return 1 << (self.buffer_slots - 1).bit_length()
+        return power_of_two(self.buffer_slots)
 
-    def buffers_of(self, asked: int | None, num_vcs: int) -> int:
-        """Return the packet buffers of a port with `num_vcs` virtual channels.
+    def buffers_of(self, num_vcs: int, slots: int) -> int:
+        """Return the packet buffers that a port with `num_vcs` virtual channels has by default.
 
-        Those asked for, or by default those for the full rate of each virtual channel, and as many as make block RAM
-        worth it where there is time to read it.
+        Those for the full rate of each virtual channel, whose buffers are `slots` away and back, and as many as make
+        block RAM worth it where there is time to read it.
         """
-        if asked is not None:
-            return asked
-        enough = self.full_rate_buffers << (num_vcs - 1).bit_length()
+        enough = min(MOST_BUFFERS, power_of_two(slots) << (num_vcs - 1).bit_length())
         return max(enough, BLOCK_RAM_BUFFERS) if self.reads_block_ram else enough
 
     def ejection_buffers(self, buffers: int) -> int:
@@ -305,7 +310,7 @@ class SlotTiming:
 
         No more than a terminal that never pauses needs for a flit per cycle; packets checked stay longer.
         """
-        return min(2 * buffers if self.crc else buffers, 1 << (self.ejection_slots - 1).bit_length())
+        return min(2 * buffers if self.crc else buffers, power_of_two(self.ejection_slots))
 
     @property
     def ejection_cycles(self) -> int:
@@ -343,6 +348,11 @@ class SlotTiming:
         known = self.sample_phase - self.injection_phase if self.gapless_packets else self.packet_length
         wait = (self.start_phase - offered_phase) % self.packet_length
         return hops * self.hop_cycles + known + self.out_cycles + wait
+
+
+def power_of_two(least: int) -> int:
+    """Return the least power of two that is no less."""
+    return 1 << (least - 1).bit_length()
 
 
 def buffers_per_vc(buffers: int, num_vcs: int) -> int:

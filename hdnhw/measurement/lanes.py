@@ -62,7 +62,7 @@ def in_reach(model: FabricModel, loads: Sequence[LoadSpec]) -> bool:
         and all(_created(model, load) <= MOST_CREATED for load in loads)
         and SCHEMES[given["scheme"]] == ""
         and given["rounds"] == 0
-        and not model.timing.cuts_through
+        and not model.machine.offset
         and not given["gapless"]
         and given["nodes"] <= MOST_NODES
         and 0 < ways <= MOST_WAYS

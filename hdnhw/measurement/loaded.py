@@ -59,6 +59,10 @@ def done(steps: Steps[Result]) -> Result:
         run.among(NO_ARRIVALS, stop)
 
 
+SAMPLED = 400
+"""Messages whose routes say how long hops are."""
+
+
 def tag_of_other(source: Integers) -> Integers:
     """Return the tags of packets from these nodes that are not of the load."""
     return ~source
@@ -129,10 +133,26 @@ class LoadedFabric:
 
     def unloaded_latency(self, hops: tuple[float, float], packets: tuple[float, float]) -> tuple[float, float]:
         """Return mean and variance of the latency of messages that meet no others, from those of hops and packets."""
-        timing, length = self._model.timing, self.packet_length
+        timing, length, (hop, spread) = self._model.timing, self.packet_length, self._hop_cycles()
         own = [timing.zero_load_latency(0, phase) for phase in range(length)]
-        mean = timing.hop_cycles * hops[0] + sum(own) / length + length * (packets[0] - 1)
-        return mean, timing.hop_cycles**2 * hops[1] + (length**2 - 1) / 12 + length**2 * packets[1]
+        mean = hop * hops[0] + sum(own) / length + length * (packets[0] - 1)
+        return mean, hop**2 * hops[1] + spread + (length**2 - 1) / 12 + length**2 * packets[1]
+
+    def _hop_cycles(self) -> tuple[float, float]:
+        """Return the mean cycles of a hop, and the variance of a route's beside those: where they differ, of a sample.
+
+        It has the shortest routes of some messages: those of other schemes are made of as many hops of each type.
+        """
+        machine, plan = self._model.machine, self._model.plan
+        if not any(machine.channels.stages):
+            return machine.timing.hop_cycles, 0.0
+        wanted = max(1, int(SAMPLED * self.packet_length / (self._spec.rate * len(self.senders))))
+        drawn = self._messages_of(anew=False).window(wanted)
+        pairs = zip(drawn.source[:SAMPLED].tolist(), drawn.destination[:SAMPLED].tolist(), strict=True)
+        routes = [[machine.hop_cycles(port) for _, port, _ in plan.rule.route(*pair)] for pair in pairs]
+        hops, cycles = np.array([(len(route), sum(route)) for route in routes] or [(0, 0)]).T
+        mean = cycles.sum() / max(1, hops.sum())
+        return float(mean), float(np.var(cycles - mean * hops))
 
     @property
     def terminals(self) -> int:

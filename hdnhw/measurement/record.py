@@ -71,8 +71,8 @@ def record(model: FabricModel, load: LoadSpec, cycles: int) -> Record:
         If packets cut through, messages are of several packets, or there would be too many packets.
     """
     network, timing = model.plan.network, model.timing
-    if timing.cuts_through:
-        raise SpecError("a record is of whole slots: it does not go with cut-through")
+    if model.machine.offset:
+        raise SpecError("a record is of whole slots: it does not go with routers that are half a slot apart")
     created = load.on(network, timing.packet_length)
     if created.most_packets > 1:
         raise SpecError("a record is of messages of one packet: leave out lengths")

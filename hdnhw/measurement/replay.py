@@ -317,7 +317,7 @@ def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Tra
     if at_once:
         return exchange_trace(order, words)
     packets = -(-words // length)
-    once, slots = timetable(model.plan, order, hop_slots=model.timing.hop_slots)
+    once, slots = timetable(model.plan, order, hop_slots=model.machine.hop_slots)
     start = np.concatenate([(once + turn * slots) * length for turn in range(packets)], axis=1)
     return exchange_trace(np.tile(order, (1, packets)), length, start)
 

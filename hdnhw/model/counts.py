@@ -87,10 +87,11 @@ def buffer_classes(machine: Machine, counts: Counts) -> list[Row]:
     buffers that is ``used`` in the mean.
     """
     plan, there = machine.plan, _exists(machine.plan)
-    inputs = [plan.num_vcs[port.opposite] for port in plan.network.ports]
+    inputs = [(plan.num_vcs[port.opposite], machine.vc_buffers(port.opposite)) for port in plan.network.ports]
+    inputs.append((1, machine.injection_buffers))
     rows = []
-    for number, (name, num_vcs) in enumerate(zip([*channel_names(plan)[:-2], TERMINAL[1]], [*inputs, 1], strict=True)):
-        buffers = machine.buffers_per_vc(num_vcs)
+    for number, name in enumerate([*channel_names(plan)[:-2], TERMINAL[1]]):
+        num_vcs, buffers = inputs[number]
         for vc in range(num_vcs):
             packets = _mean_and_max(counts.held[there[:, number], number, vc] / counts.slots)
             used = round(packets["mean"] / buffers, 6)

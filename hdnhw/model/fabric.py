@@ -111,7 +111,7 @@ class FabricModel:
             )
         if faults is not None:
             plan.check_direct("faults")
-            if self.timing.cuts_through:
+            if self.timing.gives_notice:
                 raise SpecError("cut-through does not go with faults: a packet is routed before it comes")
         self.ports, self.vc_bits = len(network.ports), (plan.max_vcs - 1).bit_length()
         vcs = range(1 << self.vc_bits)
@@ -127,7 +127,7 @@ class FabricModel:
             "room": self._room(),
             **self._channels(),
             "dead": None if faults is None else faults.all_channels(table),
-            "odd": machine.odd if self.timing.cuts_through else None,
+            "odd": machine.channels.odd if machine.offset else None,
             "several": _several(plan),
             "hangs": hangs,
             "drawn_nodes": self.drawn[0],
@@ -156,7 +156,7 @@ class FabricModel:
             "update": timing.update_phase,
             "late": timing.credit_phase + (not timing.registers_credits),
             "ejection_cycles": timing.ejection_cycles,
-            "offset": timing.offset,
+            "offset": machine.offset,
             "injection": timing.injection_phase,
             "gapless": timing.gapless_packets,
             "ejection_slots": timing.ejection_slots,
@@ -168,19 +168,19 @@ class FabricModel:
 
     def _room(self) -> npt.NDArray[np.int32]:
         """Return the packet buffers at the end of each way."""
-        buffers = [*map(self.machine.buffers_per_vc, self.plan.num_vcs), self.machine.ejection_buffers]
+        buffers = [*map(self.machine.vc_buffers, range(self.ports)), self.machine.ejection_buffers]
         return np.repeat(np.array(buffers, np.int32), 1 << self.vc_bits)
 
     def _channels(self) -> dict[str, npt.NDArray[np.int32]]:
-        """Return what channels take, by the port that they leave by, in slots.
+        """Return what channels take, by the port that they leave by, in slots, or half slots where some are odd.
 
-        From leaving a router to leaving the next one at the soonest, half a slot with cut-through; from there to the
-        first allocation that can use the place that it leaves; and from a packet to the next.
+        From leaving a router to leaving the next one at the soonest; from there to the first allocation that can use
+        the place that it leaves; and, in slots, from a packet to the next.
         """
-        link = self.timing.link
-        latency = int(link.latency * (1 + self.timing.cuts_through))
-        taken = {"latency": latency, "credit_latency": int(link.credit_latency), "interval": link.interval}
-        return {name: np.full(self.ports, slots, np.int32) for name, slots in taken.items()}
+        turns = 1 + bool(self.machine.offset)
+        taken = [(link.latency * turns, link.credit_latency * turns, link.interval) for link in self.machine.links]
+        columns = np.array(taken, np.int32).reshape(-1, 3).T
+        return dict(zip(("latency", "credit_latency", "interval"), columns, strict=True))
 
     @property
     def window_slots(self) -> int:

@@ -247,11 +247,11 @@ class Reference:
     ) -> None:
         network, timing, plan = machine.network, machine.timing, machine.plan
         self._timing, self._plan, self._terminals = timing, plan, terminals
-        half, self._local, vcs = 0.5 * timing.cuts_through, len(network.ports), [*plan.num_vcs, 1]
+        half, self._local, vcs = 0.5 * bool(machine.offset), len(network.ports), plan.num_vcs
         table = neighbor_table(network)
-        room = {(port, vc): machine.buffers_per_vc(number) for port, number in enumerate(vcs) for vc in range(number)}
+        room = {(port, vc): machine.vc_buffers(port) for port, number in enumerate(vcs) for vc in range(number)}
         room |= {(self._local, 0): machine.ejection_buffers, INJECTION: machine.injection_buffers}
-        self._ahead = timing.offset * machine.odd
+        self._ahead = machine.offset * machine.channels.odd
         each = zip(plan.address.of_nodes.tolist(), self._ahead.tolist(), strict=True)
         self._routers = [
             Router(node, address, machine, 0 if ahead else half, ahead, dict(room))
@@ -260,7 +260,9 @@ class Reference:
         dead = np.zeros(table.shape, np.bool_) if faults is None else faults.all_channels(table)
         for node, port in np.argwhere(table >= 0).tolist():
             begin, end, other = self._routers[node], self._routers[table[node, port]], network.ports[port].opposite
-            channel = Channel(begin, port, end, other, (links or {}).get(port, timing.link), bool(dead[node, port]))
+            channel = Channel(
+                begin, port, end, other, (links or {}).get(port, machine.links[port]), bool(dead[node, port])
+            )
             begin.outputs[port] = end.inputs[other] = channel
         for router in self._routers:
             inputs = {port: vcs[network.ports[port].opposite] for port in sorted(router.inputs)} | {self._local: 1}
@@ -288,7 +290,7 @@ class Reference:
         self._left = []
         while self._cycle < limit and self.packets_gone < packets:
             if self._cycle % self._timing.packet_length == self._timing.sample_phase:
-                for half in (0.0, 0.5)[: 1 + self._timing.cuts_through]:
+                for half in (0.0, 0.5)[: 1 + self._ahead.any()]:
                     self._work_slot(self.slots, half)
                 self.slots += 1
             self._work_terminals(self._cycle)

@@ -65,7 +65,7 @@ class RouteUnit:
 
     def _in_front(self, router: "Router", way: Way) -> int:
         """Return the packets behind a channel, as far as the router knows."""
-        return way[0] < self.local and router.machine.buffers_per_vc(self.plan.num_vcs[way[0]]) - router.credits[way]
+        return way[0] < self.local and router.machine.vc_buffers(way[0]) - router.credits[way]
 
     def _way(self, router: "Router", target: int, first_vc: int = 0) -> Way:
         """Return the way of the rule to a packed address."""

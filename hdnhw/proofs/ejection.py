@@ -6,7 +6,8 @@ marks one flit, any one, and watches one bit of it, of any value.
 
 from contextlib import suppress
 
-from hdnhw.proofs.rig import Rig, RigError, flit_codes
+from hdnhw.proofs.rig import Rig, RigError
+from hdnhw.rtl.bits import flit_codes
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
 

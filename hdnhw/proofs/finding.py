@@ -10,7 +10,7 @@ SECONDS = 600.0
 ANSWERS = ("proved", "bounded", "refuted", "undecided")
 """``bounded``: nothing breaks it within the schedule of as many cycles as `method` says, which is no proof."""
 
-BARE = ("registers", "route", "arrival", "wiring", "delivery", "waiting")
+BARE = ("registers", "route", "arrival", "wiring", "phases", "delivery", "waiting")
 """Properties that are looked at of every fabric."""
 
 BOUNDED = ("frames", "bursts")

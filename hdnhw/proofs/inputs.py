@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from hdnhw.machine.crc import check_width
 from hdnhw.proofs.parts import RouterPart
-from hdnhw.proofs.rig import RigError, flit_codes
-from hdnhw.rtl.bits import index_width
+from hdnhw.proofs.rig import RigError
+from hdnhw.rtl.bits import flit_codes, index_width
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
@@ -39,7 +39,7 @@ class InputRig(RouterPart):
         self._widths = [len(self._ways(port, each)) for each in range(self._num_vcs(port))]
         self._slots = self._machine.injection_buffers
         if port != self._local:
-            self._slots = self._machine.buffers_per_vc(len(self._widths))
+            self._slots = self._machine.input_buffers(port)
         self._slot_bits = (self._slots - 1).bit_length()
         self._know_value()
         self._one_of("spot", self._constant("spots", self._length), self._length, default=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from itertools import combinations, pairwise, permutations
 
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig, InputRig
-from hdnhw.proofs.rig import RigError, at_most_one, flit_codes
+from hdnhw.proofs.rig import RigError, at_most_one
 from hdnhw.proofs.switch import SwitchRig
-from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.bits import flit_codes, index_width
 from hdnhw.rtl.buffer import ways_of_input
 
 

@@ -158,6 +158,11 @@ class Netlist:
         """The wires that have names, least significant bit first."""
         return {name: wire["bits"] for name, wire in self._module["netnames"].items()}
 
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the outputs."""
+        return [name for name, port in self._module["ports"].items() if port["direction"] == "output"]
+
     def cone(self, outputs: Iterable[Net], *, moving: Iterable[Net], still: Iterable[Net] = ()) -> Cone:
         """Return the gates between inputs, those that move and those that stand still, and `outputs`.
 

@@ -14,6 +14,7 @@ from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import properties_of, prove_endpoints
 from hdnhw.proofs.finding import BARE, SECONDS, Finding, verdict
 from hdnhw.proofs.netlist import Netlist
+from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
 from hdnhw.proofs.search import Recheck, Settle, settle
@@ -137,7 +138,7 @@ def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[F
         say(f"{router}: route units, {pairs} pairs each ...")
         cycles = int(fabric.machine.timing.registers_routes)
         owners = ["injection"]
-        if not fabric.machine.timing.cuts_through:
+        if not fabric.machine.timing.gives_notice:
             owners += [
                 plan.network.ports[turn[0]].name
                 for turn in plan.shapes[shape].turns
@@ -151,5 +152,5 @@ def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[F
         say(f"arrival, {pairs} pairs ...")
         findings.append(prove_arrival(plan, tables, routers))
     say("wiring ...")
-    findings.append(prove_wiring(fabric))
+    findings += [prove_wiring(fabric), prove_phases(fabric)]
     return findings

@@ -121,6 +121,8 @@ class Rig:
         """Return what stands in the rig of the module, and the inputs of it that are junk, with their widths."""
         pins, junk = [*self._pins], []
         for port in ports_of(self._text, self.module):
+            if port.name == "odd":
+                pins.append(".odd(odd)")
             if port.is_input and not any(pin.startswith(f".{port.name}(") for pin in pins):
                 pins.append(f".{port.name}(f_{port.name})")
                 junk.append((f"f_{port.name}", port.width))
@@ -157,7 +159,12 @@ class Rig:
         self._lines.append("always @(posedge clk) first <= 0;")
         self._wire("rst", f"first | {self._resets()}")
         last = self._length - 1
-        self._register("at", f"{{at[{last - 1}:0], at[{last}]}}" if last else "1", width=self._length, reset="1")
+        begin, after = f"{self._length}'d1", f"{{at[{last - 1}:0], at[{last}]}}" if last else "1"
+        if self._machine.offset:  # the rig is around either kind of routers
+            self._wire("odd", f"first ? f_is_odd : {self._constant('is_odd')}")
+            begin = f"(odd ? {self._length}'d{1 << self._machine.offset} : {begin})"
+        self._declared.append(f"reg [{last}:0] at = 1;")
+        self._lines.append(f"always @(posedge clk) at <= rst ? {begin} : {after};")
         self._hint(f"at != 0 && {at_most_one('at')}")
         self._wire("counted", self._at(self._timing.credit_phase))
         self._wire("head", self._at(self._timing.head_phase))
@@ -384,22 +391,3 @@ class Rig:
 def at_most_one(bits: str) -> str:
     """Return the condition that no two bits of a value are set."""
     return f"({bits} & ({bits} - 1'd1)) == 0"
-
-
-def flit_codes(length: int) -> list[int]:
-    """Return the codes of a packet's flits, as :func:`hdnhw.rtl.bits.next_flit` numbers them.
-
-    Examples
-    --------
-    >>> flit_codes(8), flit_codes(5)
-    ([0, 1, 2, 5, 3, 7, 6, 4], [0, 1, 2, 3, 4])
-    """
-    width = index_width(length)
-    if length != 1 << width or width > 4 or length <= 2:
-        return list(range(length))
-    codes, top = [0], 1 << width - 1
-    while len(codes) < length:
-        code = codes[-1]
-        low = bool(code & top) ^ bool(code & top >> 1) ^ (code & (top - 1) == 0)
-        codes.append((code << 1 & (1 << width) - 1) | low)
-    return codes

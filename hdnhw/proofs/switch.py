@@ -140,7 +140,7 @@ class SwitchRig(RouterPart):
     def _lose(self) -> None:
         """Claim that packets whose channel is dead when they leave are counted, up to the largest value."""
         most, ports = (1 << DROPPED_WIDTH) - 1, self._shape.ports
-        width = ((len(ports) + 1) * max(self._machine.buffers, *self._plan.num_vcs) + 2 * len(ports)).bit_length()
+        width = ((len(ports) + 1) * max(self._machine.most_buffers, *self._plan.num_vcs) + 2 * len(ports)).bit_length()
         lost = self._output_pin("lost", "lost", DROPPED_WIDTH)
         voided = " + ".join(f"(counted && ({' || '.join(self._voided[port])}))" for port in ports)
         self._register("lost_before", lost, width=DROPPED_WIDTH)
@@ -212,7 +212,7 @@ class SwitchRig(RouterPart):
     def _output(self, port: int) -> None:
         """A neighbour that receives: it gives credits for packets that it has, and junk where they are not counted."""
         name, num_vcs = self._name(port), self._plan.num_vcs[port]
-        slots, gives = self._machine.buffers_per_vc(num_vcs), self._free(f"f_gives_{name}", num_vcs)
+        slots, gives = self._machine.vc_buffers(port), self._free(f"f_gives_{name}", num_vcs)
         width = index_width(num_vcs)
         out = self._output_pin(f"{name}_o__valid", f"out_{name}")
         self._pins += self._word(f"{name}_o", f"data_{name}")

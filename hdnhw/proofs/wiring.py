@@ -103,8 +103,17 @@ class _Wiring:
         """Check the channel that leaves a router by a port: what leads there, and the credits back."""
         ports = self._machine.network.ports
         here, there = f"{ports[port].name}_o__", f"{ports[ports[port].opposite].name}_i__"
-        for member in self._members(router, here):
-            self._join((router, here + member), (f"router_{neighbor}", there + member))
+        members, end, begin = self._members(router, here), f"router_{neighbor}", (router, here)
+        if port in self._fabric.modules.channels:
+            long = f"long_channel_{router.removeprefix('router_')}_{ports[port].name}"
+            self._check_kind(long, self._fabric.modules.channels[port])
+            for pin in ("clk", "rst"):
+                self._lead((long, pin), pin)
+            for member in members:
+                self._join((router, here + member), (long, f"i__{member}"))
+            begin = long, "o__"
+        for member in members:
+            self._join((begin[0], begin[1] + member), (end, there + member))
 
     def _members(self, cell: str, start: str) -> list[str]:
         """Return the wires of a channel: the pins of a module whose names begin alike."""
@@ -142,7 +151,7 @@ class _Wiring:
     def _check_dead(self, node: int) -> None:
         """Check which ports of the fabric say that a channel is dead: at either end the same ones."""
         network = self._machine.network
-        ports, neighbors = network.ports, network.neighbors(node)
+        ports, neighbors, long = network.ports, network.neighbors(node), self._fabric.modules.channels
         said: dict[int, tuple[set[Net], set[Net]]] = {}
         for number, port in enumerate(ports):
             other = neighbors.get(port.name)
@@ -151,6 +160,12 @@ class _Wiring:
                 continue
             either = {self._dead(node, len(ports)), self._dead(other, len(ports))}
             said[number] = (either | {self._dead(node, number)}, either | {self._dead(other, port.opposite)})
+            if number in long:  # it is told as late as flits come
+                cells = [f"long_channel_{node}_{port.name}", f"long_channel_{other}_{ports[port.opposite].name}"]
+                told = self._pin(cells[0], "dead_i")
+                if self._any_of(told[0]) != said[number][0]:
+                    raise _WiringError(f"{cells[0]}.dead_i is not whether that channel is dead")
+                said[number] = said[number][0], set(self._pin(cells[1], "dead_o"))
         for pin, end in (("dead_o", 0), ("dead_i", 1)):
             for number, net in enumerate(self._pin(f"router_{node}", pin)):
                 if self._any_of(net) != said[number][end]:
@@ -192,7 +207,7 @@ class _Wiring:
             if cell["type"].startswith("$"):
                 if cell["type"] != "$or" or not self._machine.spec.dead_pins:
                     raise _WiringError(f"{name} is a {cell['type']}")
-            elif not re.fullmatch(r"(router|ejection)_\d+", name):
+            elif not re.fullmatch(r"(router|ejection)_\d+|long_channel_\d+_\w+", name):
                 raise _WiringError(f"{name} is not known")
             else:
                 for pin in {*self._pins_of(name), *cell["connections"]}:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -89,6 +89,8 @@ class Allocator(wiring.Component):
     -------
     at : In(L)
         Phase of the slot, one-hot.
+    odd : In(1)
+        As of :class:`hdnhw.rtl.router.Router`; absent where reset is in the first cycle of a slot for all.
     dead : In(outputs - 1)
         Which outputs lead to a dead channel, if any can: packets that are there are granted at once and spend no
         credit. Looked at in the commit phase, for the slot that is committed.
@@ -131,8 +133,10 @@ class Allocator(wiring.Component):
             members[f"valid_{number}"] = Out(1)
             if num_vcs > 1:
                 members[f"vc_{number}"] = Out(range(num_vcs))
-        if self._timing.cuts_through:
+        if self._timing.gives_notice:
             members |= {f"next_{name}": shape for name, shape in members.items() if name.startswith(_GRANTED)}
+        if machine.offset and self._timing.registers_flits:
+            members["odd"] = In(1)
         if machine.spec.dead_pins:
             members["dead"] = In(len(outputs) - 1)
             members |= {f"void_{number}": Out(1) for number in range(len(outputs) - 1)}
@@ -181,7 +185,7 @@ class Allocator(wiring.Component):
 
     def _following(self, output: int) -> Grant:
         num_vcs = self.outputs[output][0]
-        if self._timing.cuts_through:
+        if self._timing.gives_notice:
             return Grant(*(getattr(self, f"next_{name}{output}", None) for name in _GRANTED))
         idle = Signal(len(self.inputs_of(output)), name=f"next_idle_{output}", init=-1)
         vc = Signal(range(num_vcs), name=f"next_vc_{output}") if num_vcs > 1 else None
@@ -233,10 +237,15 @@ class Allocator(wiring.Component):
 
     def _elaborate_slots(self, m: Module, slots: int, name: str) -> Signal:
         """Count slots, modulo a power of two; the number stands from one commit to the next."""
-        # Where what is granted is committed in the first phase, that of the first slot is the first to count.
-        slot = Signal(range(slots), name=name, init=slots - 1 if self._timing.registers_flits else 0)
+        # Where what is granted is committed in the first phase, that of the first slot is the first to count; a router
+        # that begins within a slot has missed that phase.
+        first, misses = slots - 1 if self._timing.registers_flits else 0, hasattr(self, "odd")
+        slot = Signal(range(slots), name=name, init=first, reset_less=misses)
         with m.If(self.at[self._timing.commit_phase]):
             m.d.sync += slot.eq(slot + 1)
+        if misses:
+            with m.If(ResetSignal()):
+                m.d.sync += slot.eq(Mux(self.odd, 0, first))
         return slot
 
     def _elaborate_commit(self, m: Module, held: Grant, following: Grant) -> None:

@@ -136,3 +136,22 @@ def next_flit(flit: Value, packet_length: int) -> Value:
     if packet_length == 1 << width and width <= 4:
         return Cat(flit[-1] ^ flit[-2] ^ ~flit[:-1].any(), flit[:-1])
     return Mux(equals(flit, packet_length - 1), 0, flit + 1)[:width]
+
+
+def flit_codes(length: int) -> list[int]:
+    """Return the codes of a packet's flits, as :func:`next_flit` numbers them.
+
+    Examples
+    --------
+    >>> flit_codes(8), flit_codes(5)
+    ([0, 1, 2, 5, 3, 7, 6, 4], [0, 1, 2, 3, 4])
+    """
+    width = index_width(length)
+    if length != 1 << width or width > 4 or length <= 2:
+        return list(range(length))
+    codes, top = [0], 1 << width - 1
+    while len(codes) < length:
+        code = codes[-1]
+        low = bool(code & top) ^ bool(code & top >> 1) ^ (code & (top - 1) == 0)
+        codes.append((code << 1 & (1 << width) - 1) | low)
+    return codes

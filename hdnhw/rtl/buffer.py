@@ -70,7 +70,7 @@ class InputBuffer:
         self._elaborate_reading(port.at[length - 1 - self.lead(port.machine)])
         m.d.comb += read.addr.eq(self._address(self._reading_vc, self._reading_slot, port.reads))
         self._elaborate_flit(read.data)
-        if timing.cuts_through:
+        if timing.gives_notice:
             self._elaborate_onward()
 
     @staticmethod
@@ -151,7 +151,7 @@ class FifoBuffer(InputBuffer):
         members = {f"way_{queue}": Out(len(own)) for queue, own in enumerate(ways)} | {"pop": In(len(ways))}
         if len(ways) > 1:
             members["read_vc"] = In(index_width(len(ways)))
-            if machine.timing.cuts_through:
+            if machine.timing.gives_notice:
                 members |= {f"told_{queue}": Out(len(own)) for queue, own in enumerate(ways)}
                 members |= {f"tells_{queue}": Out(1) for queue in range(len(ways))}
         return wiring.Signature(members)
@@ -165,6 +165,7 @@ class FifoBuffer(InputBuffer):
                 ways=len(ways),
                 buffers=self._buffers,
                 once_a_slot=self._timing.registers_flits,
+                at_once=self._timing.offset > 0 and not self._timing.gives_notice,
             )
             m.submodules[f"decisions_{vc}"] = queue
             self.queues.append(queue)

@@ -1,5 +1,8 @@
 """Signatures: the channel between two routers, and the streams of a terminal."""
 
+from typing import Any
+
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -66,7 +69,7 @@ class ChannelSignature(wiring.Signature):
             members["check"] = Out(check_width(flit_width))
         if num_vcs > 1:
             members["vc"] = Out(index_width(num_vcs))
-        if machine.timing.cuts_through and leads_on:
+        if machine.timing.gives_notice and leads_on:
             members["notice"] = Out(notice_layout(machine, num_vcs))
         super().__init__(members)
 
@@ -76,9 +79,67 @@ class ChannelSignature(wiring.Signature):
         return self._num_vcs
 
 
+class LongChannel(wiring.Component):
+    """The registers of a channel whose wires take cycles: all that it carries, and credits the other way.
+
+    They stand between pieces of wire, so that tools are told not to make shift registers in RAM of them.
+
+    Parameters
+    ----------
+    machine : Machine
+    port : int
+        By which the channel leaves a router.
+
+    Members
+    -------
+    i : In(ChannelSignature)
+        From the router that sends.
+    o : Out(ChannelSignature)
+        To the one that it leads to.
+    dead_i : In(1)
+        Whether the channel is dead, as the router that sends is told; absent in machines without dead pins.
+    dead_o : Out(1)
+        The same as late as flits are; absent likewise.
+    """
+
+    def __init__(self, machine: Machine, port: int) -> None:
+        self._stages = machine.channels.stages[port]
+        signature = ChannelSignature(machine, num_vcs=machine.plan.num_vcs[port])
+        dead = {"dead_i": In(1), "dead_o": Out(1)} if machine.spec.dead_pins else {}
+        super().__init__({"i": In(signature), "o": Out(signature), **dead})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        begin, end = self.i, self.o
+        ways = {
+            name: (Value.cast(getattr(begin, name)), Value.cast(getattr(end, name))) for name in begin.signature.members
+        }
+        ways["credit"] = end.credit, begin.credit
+        if hasattr(self, "dead_i"):
+            ways["dead"] = self.dead_i, self.dead_o
+        for name, (value, out) in ways.items():
+            for stage in range(self._stages):
+                register = Signal(
+                    len(value), name=f"{name}_{stage}", reset_less=name not in _RESET, attrs={"shreg_extract": "no"}
+                )
+                m.d.sync += register.eq(value)
+                value = register
+            m.d.comb += out.eq(value)
+        return m
+
+
+_RESET = ("valid", "credit", "notice")
+"""What a channel carries that means something in every cycle."""
+
+
 def channel_name(node: int, port: str) -> str:
     """Return what the wires in a fabric begin with of the channel that leaves a node by a port, or by ``eject``."""
     return f"channel_{node}_{port}"
+
+
+def arrival_name(node: int, port: str) -> str:
+    """Return what the wires begin with behind the registers of such a channel, if it has some of its own."""
+    return f"arrival_{node}_{port}"
 
 
 def injection_signature(*, flit_width: int) -> stream.Signature:

@@ -1,15 +1,23 @@
 """The fabric: one instance of a router module a node, joined by the network's edges."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.machine import Machine
-from hdnhw.rtl.channel import ChannelSignature, channel_name, ejection_signature, injection_signature
+from hdnhw.rtl.channel import (
+    ChannelSignature,
+    LongChannel,
+    arrival_name,
+    channel_name,
+    ejection_signature,
+    injection_signature,
+)
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.part import Part, place, wires
@@ -29,11 +37,19 @@ class FabricModules:
         Of each shape of the plan, in their order.
     ejection : str
         Of the ejection buffer.
+    channels : dict of int to str
+        Of the registers of a channel, by the port that it leaves by, where it has some of its own.
     """
 
     top: str
     routers: tuple[str, ...]
     ejection: str
+    channels: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def long(self) -> tuple[str, ...]:
+        """Names of the modules of registers of channels."""
+        return tuple(dict.fromkeys(self.channels.values()))
 
 
 class Fabric(wiring.Component):
@@ -93,46 +109,66 @@ class Fabric(wiring.Component):
             Part(partial(Router, machine, shape), name) for shape, name in zip(plan.shapes, names.routers, strict=True)
         ]
         ejection = Part(partial(ejection_buffer, machine), names.ejection)
-        channels = {
-            (node, port): self._channel(node, port)
+        begins = {
+            (node, port): self._channel(channel_name, node, port)
             for node in range(network.num_nodes)
             for port in plan.shape_of(node).ports
         }
+        ends = dict(begins)
+        registers = {
+            port: Part(partial(LongChannel, machine, port), names.channels.get(port, ""))
+            for port, stages in enumerate(machine.channels.stages)
+            if stages
+        }
+        dead = {node: self._dead_of(node) for node in range(network.num_nodes)} if machine.spec.dead_pins else {}
+        for (node, port), begin in begins.items():
+            if port in registers:
+                ends[node, port] = self._channel(arrival_name, node, port)
+                members = {"i": begin, "o": ends[node, port]}
+                if dead:
+                    there, behind = network.neighbors(node)[network.ports[port].name], network.ports[port].opposite
+                    late = Signal(name=f"{arrival_name(node, network.ports[port].name)}_dead")
+                    members |= {"dead_i": dead[node][0][port], "dead_o": late}
+                    dead[there][1][behind] = late
+                place(m, f"long_{channel_name(node, network.ports[port].name)}", registers[port], members)
         for node in range(network.num_nodes):
             local = wires(ChannelSignature(machine, num_vcs=1, leads_on=False), channel_name(node, "eject"))
             router = routers[plan.shapes.index(plan.shape_of(node))]
-            place(m, f"router_{node}", router, self._of_router(node, channels) | {"eject": local})
+            joined = self._of_router(node, begins, ends) | {"eject": local}
+            if dead:
+                joined |= {"lost": self.lost[node], "dead_o": Cat(dead[node][0]), "dead_i": Cat(dead[node][1])}
+            place(m, f"router_{node}", router, joined)
             counted = {"bad": self.bad[node]} if machine.spec.crc else {}
             place(m, f"ejection_{node}", ejection, {"channel": local, "eject": self.eject[node], **counted})
         return m
 
-    def _channel(self, node: int, port: int) -> Any:
+    def _channel(self, name: Callable[[int, str], str], node: int, port: int) -> Any:
         """Make the wires of the channel that leaves `node` by `port`."""
         plan = self.machine.plan
         signature = ChannelSignature(self.machine, num_vcs=plan.num_vcs[port])
-        return wires(signature, channel_name(node, plan.network.ports[port].name))
+        return wires(signature, name(node, plan.network.ports[port].name))
 
-    def _of_router(self, node: int, channels: dict[tuple[int, int], Any]) -> dict[str, Any]:
+    def _of_router(
+        self, node: int, begins: dict[tuple[int, int], Any], ends: dict[tuple[int, int], Any]
+    ) -> dict[str, Any]:
         """Return what a router is joined to, but for its ejection buffer."""
         spec, ports, neighbors = self.machine.spec, self.machine.network.ports, self.machine.network.neighbors(node)
         members = {"inject": self.inject[node], "dropped": self.dropped[node]}
         members |= {name: Const(value, width) for name, (value, width) in node_pins(self.machine, node).items()}
         for port in self.machine.plan.shape_of(node).ports:
             name = ports[port].name
-            members[outgoing(name)] = channels[node, port]
-            members[incoming(name)] = channels[neighbors[name], ports[port].opposite]
+            members[outgoing(name)] = begins[node, port]
+            members[incoming(name)] = ends[neighbors[name], ports[port].opposite]
             if spec.crc:
                 members[errors_of(name)] = self.errors[node][port * ERRORS_WIDTH : (port + 1) * ERRORS_WIDTH]
         if spec.gapless_packets:
             members["paused"] = self.paused[node]
-        if spec.dead_pins:
-            members |= {"lost": self.lost[node], **self._dead_of(node)}
         return members
 
-    def _dead_of(self, node: int) -> dict[str, Any]:
-        """Return what tells a router which of its channels are dead."""
+    def _dead_of(self, node: int) -> tuple[list[Value], list[Value]]:
+        """Return what tells a router which of its channels are dead, those that leave it and those that come."""
         ports, neighbors = self.machine.network.ports, self.machine.network.neighbors(node)
-        leaving, coming = [], []
+        leaving, coming = list[Value](), list[Value]()
         for number, port in enumerate(ports):
             other = neighbors.get(port.name)
             if other is None:
@@ -142,4 +178,4 @@ class Fabric(wiring.Component):
             either = self.dead[node][len(ports)] | self.dead[other][len(ports)]
             leaving.append(either | self.dead[node][number])
             coming.append(either | self.dead[other][port.opposite])
-        return {"dead_o": Cat(leaving), "dead_i": Cat(coming)}
+        return leaving, coming

@@ -56,7 +56,7 @@ def _decision(route: RouteUnit | _Route, ways: Ways, dead: Value | None, wrong: 
 
 def _members_of_onward(machine: Machine) -> dict[str, Any]:
     """Return the members that ports have where packets cut through."""
-    if not machine.timing.cuts_through:
+    if not machine.timing.gives_notice:
         return {}
     width = machine.address.width * len(machine.network.ports)
     return {"neighbors": In(width), "onward": Out(onward_layout(machine))}
@@ -75,6 +75,8 @@ class InputPort(wiring.Component):
     Parameters
     ----------
     machine : Machine
+    port : int
+        Of the network.
     ways : sequence of Ways
         Of each virtual channel.
 
@@ -104,9 +106,9 @@ class InputPort(wiring.Component):
         In the commit phase, what the next router does with the packet that has been granted; absent likewise.
     """
 
-    def __init__(self, machine: Machine, ways: Sequence[Ways]) -> None:
+    def __init__(self, machine: Machine, port: int, ways: Sequence[Ways]) -> None:
         self.machine, self.ways = machine, ways
-        self._timing = machine.timing
+        self._timing, self._buffers = machine.timing, machine.input_buffers(port)
         members = {
             "channel": In(ChannelSignature(machine, num_vcs=len(ways))),
             "address": In(machine.address.width),
@@ -124,9 +126,7 @@ class InputPort(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         channel, timing = self.channel, self._timing
-        buffer = allocator_of(self.machine).buffer(
-            m, self, self.ways, buffers=self.machine.buffers_per_vc(len(self.ways))
-        )
+        buffer = allocator_of(self.machine).buffer(m, self, self.ways, buffers=self._buffers)
         vc, slot, closes = self._elaborate_vc(m, buffer)
         valid = self._elaborate_valid(m)
         buffer.write(
@@ -135,13 +135,13 @@ class InputPort(wiring.Component):
             flit=self._elaborate_incoming(m, buffer),
             data=Cat(channel.data, channel.check) if self.machine.spec.crc else channel.data,
             enable=valid,
-            late=self.machine.is_block_ram and not timing.cuts_through,
+            late=self.machine.is_block_ram and not timing.gives_notice,
         )
         here = [equals(vc, number) if len(self.ways) > 1 else Const(1) for number in range(len(self.ways))]
         for queue, comes in zip(buffer.queues, here, strict=True):
             close = self.at[closes] if buffer.chooses_buffers else valid & self.at[closes] & comes
             m.d.comb += queue.close.eq(close)
-        if timing.cuts_through:
+        if timing.gives_notice:
             self._elaborate_notice(m, buffer, valid, here)
         else:
             self._elaborate_arrival(m, buffer, valid, here)
@@ -214,7 +214,7 @@ class InputPort(wiring.Component):
             vc, ahead = Signal.like(self.channel.vc, name="vc", reset_less=True), self.channel.vc
             m.d.sync += vc.eq(ahead)
         is_looked_up = not buffer.chooses_buffers and timing.registers_flits
-        if not is_looked_up or (len(self.ways) == 1 and not timing.cuts_through):
+        if not is_looked_up or (len(self.ways) == 1 and not timing.gives_notice):
             return vc, buffer.write_slot(vc), timing.tail_phase
         following = buffer.write_slot(ahead)
         slot = Signal(len(following), name="slot", reset_less=True)
@@ -359,7 +359,7 @@ class InjectionPort(wiring.Component):
         count_events(m, self.paused, last & coming & (broken | ~self.inject.valid))
         if has_holes:
             count_events(m, self.dropped, routed & ~route.possible)
-        if timing.cuts_through:
+        if timing.gives_notice:
             kept, pushed = Signal.like(route.take, name="kept_take", reset_less=True), Signal(2)
             with m.If(self.at[timing.update_phase]):
                 m.d.sync += kept.eq(route.take)
@@ -400,7 +400,7 @@ class InjectionPort(wiring.Component):
             queue.close.eq(complete | queue.full if buffer.chooses_buffers else complete),
             queue.i.eq(decision),
         ]
-        if self._timing.cuts_through:
+        if self._timing.gives_notice:
             self._elaborate_onward(m, buffer, kept.take, head, complete)
         if self.machine.address.has_holes:
             count_events(m, self.dropped, do_take & tail & ~good)

@@ -23,6 +23,8 @@ class DecisionQueue(wiring.Component):
     once_a_slot : bool
         Whether the user pushes and pops in one phase of slots of three cycles or more: then the decisions of the first
         two packets are in registers.
+    at_once : bool
+        Whether the user pushes into a full queue in the cycle in which it pops.
 
     Members
     -------
@@ -40,8 +42,8 @@ class DecisionQueue(wiring.Component):
         Buffer of the packet that comes in, and of the head packet.
     """
 
-    def __init__(self, *, ways: int, buffers: int, once_a_slot: bool = False) -> None:
-        self._ways, self._buffers, self._once_a_slot = ways, buffers, once_a_slot
+    def __init__(self, *, ways: int, buffers: int, once_a_slot: bool = False, at_once: bool = False) -> None:
+        self._ways, self._buffers, self._once_a_slot, self._at_once = ways, buffers, once_a_slot, at_once
         slot = index_width(buffers)
         super().__init__(
             {
@@ -73,10 +75,14 @@ class DecisionQueue(wiring.Component):
         return m
 
     def _elaborate_register(self, m: Module) -> None:
-        with m.If(self.pop):  # the flip-flops' reset: it takes no logic from the way of the decision
-            m.d.sync += [self.out.eq(0), self.valid.eq(0)]
-        with m.Elif(self.push):
-            m.d.sync += [self.out.eq(self.i), self.valid.eq(1)]
+        if self._at_once:
+            with m.If(self.pop | self.push):
+                m.d.sync += [self.out.eq(Mux(self.push, self.i, 0)), self.valid.eq(self.push)]
+        else:
+            with m.If(self.pop):  # the flip-flops' reset: it takes no logic from the way of the decision
+                m.d.sync += [self.out.eq(0), self.valid.eq(0)]
+            with m.Elif(self.push):
+                m.d.sync += [self.out.eq(self.i), self.valid.eq(1)]
         m.d.comb += self.full.eq(self.valid)
 
     def _elaborate_two_registers(self, m: Module) -> None:

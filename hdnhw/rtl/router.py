@@ -5,13 +5,13 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.allocator import Allocator
-from hdnhw.rtl.bits import add, index_width, next_flit
+from hdnhw.rtl.bits import add, flit_codes, index_width, next_flit
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
@@ -28,11 +28,13 @@ def node_pins(machine: Machine, node: int) -> dict[str, tuple[int, int]]:
     """Return what a router must be told of its place, by the names of its pins: constants, and their widths."""
     address, network = machine.address, machine.network
     pins = {"address": (address.of_node(node), address.width)}
-    if machine.timing.cuts_through:
+    if machine.offset:
+        pins["odd"] = (int(machine.channels.odd[node]), 1)
+    if machine.timing.gives_notice:
         neighbors, width = network.neighbors(node), address.width
         onward = [neighbors.get(port.name) for port in network.ports]
         behind = sum(address.of_node(other) << place * width for place, other in enumerate(onward) if other is not None)
-        pins |= {"odd": (int(machine.odd[node]), 1), "neighbors": (behind, width * len(onward))}
+        pins["neighbors"] = (behind, width * len(onward))
     return pins
 
 
@@ -95,9 +97,9 @@ class Router(wiring.Component):
     address : In(address width)
         The router's packed address, constant.
     odd : In(1)
-        Whether its slots begin half a slot before those of the routers without; constant; absent without cut-through.
+        Whether its slots begin half a slot before those of the routers without; constant; absent if there are none.
     neighbors : In(ports x address width)
-        The packed addresses of the neighbours at the ports of the network, constant; absent likewise.
+        The packed addresses of the neighbors at the ports of the network, constant; absent without cut-through.
     P_i : In(ChannelSignature), P_o : Out(ChannelSignature)
         Incoming and outgoing channel of each network port P.
     inject : In(injection_signature)
@@ -129,8 +131,10 @@ class Router(wiring.Component):
             "eject": Out(ChannelSignature(machine, num_vcs=1, leads_on=False)),
             "dropped": Out(DROPPED_WIDTH),
         }
-        if machine.timing.cuts_through:
-            members |= {"odd": In(1), "neighbors": In(plan.address.width * len(ports))}
+        if machine.offset:
+            members["odd"] = In(1)
+        if machine.timing.gives_notice:
+            members["neighbors"] = In(plan.address.width * len(ports))
         if spec.gapless_packets:
             members["paused"] = Out(DROPPED_WIDTH)
         if spec.dead_pins:
@@ -151,19 +155,20 @@ class Router(wiring.Component):
         dead = self._elaborate_dead(m, at[machine.timing.credit_phase])
         outputs = (*self.shape.ports, len(plan.network.ports))
         inputs, ways = self._elaborate_inputs(m, at, reads, dead)
-        num_vcs = [plan.num_vcs[port] for port in self.shape.ports]
-        buffers = [(count, machine.buffers_per_vc(count)) for count in num_vcs]
+        buffers = [(plan.num_vcs[port], machine.vc_buffers(port)) for port in self.shape.ports]
         m.submodules.allocator = allocator = allocator_of(machine)(
             machine,
             inputs=[[[(outputs.index(port), vc) for port, vc in queue] for queue in queues] for queues in ways],
             outputs=[*buffers, (1, machine.ejection_buffers)],
         )
         m.d.comb += allocator.at.eq(at)
+        if hasattr(allocator, "odd"):
+            m.d.comb += allocator.odd.eq(self.odd)
         for number, unit in enumerate(inputs):
             connect(m, unit.queues, getattr(allocator, f"queues_{number}"))
         for number, output in enumerate(outputs):
             self._elaborate_output(m, output, number, allocator, [inputs[i].flit for i in allocator.inputs_of(number)])
-            if machine.timing.cuts_through and output != outputs[-1]:
+            if machine.timing.gives_notice and output != outputs[-1]:
                 self._elaborate_notice(m, output, number, allocator, inputs)
         if machine.spec.dead_pins:
             m.d.comb += allocator.dead.eq(Cat(dead.outgoing[port] for port in self.shape.ports))
@@ -186,7 +191,7 @@ class Router(wiring.Component):
         ports, most_vcs = self.shape.ports, max(self.machine.plan.num_vcs)
         sent = Cat(getattr(allocator, f"valid_{n}") & getattr(allocator, f"void_{n}") for n in range(len(ports)))
         voids = Signal(len(sent))
-        waiting = Signal(range((len(ports) + 1) * max(self.machine.buffers, most_vcs) + len(ports) + 1))
+        waiting = Signal(range((len(ports) + 1) * max(self.machine.most_buffers, most_vcs) + len(ports) + 1))
         total: Value = voids[0]
         for number in range(1, len(voids)):  # each sum is a wire: as one expression they are exponential in the ports
             wire = Signal((number + 1).bit_length(), name=f"lost_of_{number + 1}")
@@ -203,18 +208,17 @@ class Router(wiring.Component):
     def _elaborate_phase(self, m: Module) -> tuple[Signal, Signal]:
         """Count the cycles of a slot; return (the phase, one-hot; the code of the flit whose address is given)."""
         length, lead = self.machine.timing.packet_length, allocator_of(self.machine).buffer.lead(self.machine)
-        at, reads = Signal(length, init=1), Signal(index_width(length), init=lead)  # codes 0 to 2 are flits 0 to 2
+        offset, codes, width = self.machine.offset, flit_codes(length), index_width(length)
+        apart = offset > 0
+        at, reads = Signal(length, init=1, reset_less=apart), Signal(width, init=codes[lead], reset_less=apart)
         if length == 1:
             m.d.comb += at.eq(1)
             return at, reads
         m.d.sync += [at.eq(Cat(at[-1], at[:-1])), reads.eq(next_flit(reads, length))]
-        if self.machine.timing.cuts_through:
-            begun, ahead = Signal(), 1 + self.machine.timing.offset
-            m.d.sync += begun.eq(1)
-            with m.If(~begun & self.odd):
-                m.d.sync += at.eq(Cat(at[-ahead:], at[:-ahead]))
-            with m.If(at[length - 1 - lead]):
-                m.d.sync += reads.eq(0)
+        if offset:
+            with m.If(ResetSignal()):
+                m.d.sync += at.eq(Mux(self.odd, 1 << offset, 1))
+                m.d.sync += reads.eq(Mux(self.odd, codes[(offset + lead) % length], codes[lead]))
         return at, reads
 
     def _elaborate_inputs(
@@ -228,10 +232,10 @@ class Router(wiring.Component):
         for port in (*self.shape.ports, local):
             num_vcs = 1 if port == local else plan.num_vcs[ports[port].opposite]
             ways.append([ways_of(machine, self.shape, port, vc) for vc in range(num_vcs)])
-            unit: Any = InjectionPort(machine, ways[-1][0]) if port == local else InputPort(machine, ways[-1])
+            unit: Any = InjectionPort(machine, ways[-1][0]) if port == local else InputPort(machine, port, ways[-1])
             m.submodules["injection" if port == local else ports[port].name] = unit
             m.d.comb += [unit.address.eq(self.address), unit.at.eq(at), unit.reads.eq(reads)]
-            if machine.timing.cuts_through:
+            if machine.timing.gives_notice:
                 m.d.comb += unit.neighbors.eq(self.neighbors)
             if machine.spec.dead_pins:
                 m.d.comb += unit.dead.eq(dead.ahead)
@@ -301,7 +305,7 @@ class Router(wiring.Component):
 
     def _elaborate_channel(self, m: Module, name: str, value: Value) -> Value:
         """Return what a channel carries, behind its registers."""
-        for stage in range(self.machine.spec.channel_registers):
+        for stage in range(self.machine.timing.channel_registers):
             register = Signal(len(value), name=f"channel_{stage}_{name}", reset_less=not name.startswith("valid"))
             m.d.sync += register.eq(value)
             value = register

@@ -101,7 +101,7 @@ class SeparableAllocator(Allocator):
             want = self._stage(m, cut, f"want_{number}", Cat(allowed), reset_less=self._is_reset_behind_want)
             return _Offer(Const(1), dict(zip(ways[0], want, strict=True)))
         ready = [_is_ready(head, own, available) for head, own in zip(heads, ways, strict=True)]
-        if self._timing.cuts_through:
+        if self._timing.gives_notice:
             told = [_is_ready(getattr(queues, f"told_{queue}"), own, available) for queue, own in enumerate(ways)]
             ready = [
                 one | (getattr(queues, f"tells_{queue}") & other)

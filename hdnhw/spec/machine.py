@@ -6,7 +6,7 @@ from typing import Any, Self
 from hdnhw.endpoints import declared
 from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.network import NetworkSpec
-from hdnhw.spec.options import Choice, Flag, Size, Text, check_options, option, options_of
+from hdnhw.spec.options import Choice, Flag, PerChannel, Size, Text, check_options, option, options_of
 from hdnhw.support.errors import SpecError
 
 CROSSBARS = ("crosspoint", "output")
@@ -17,6 +17,9 @@ QUEUEINGS = ("fifo", "voq")
 
 SWITCHINGS = ("store-and-forward", "cut-through")
 """When a packet leaves a router: once all of it is there, or while it still comes; the first is the default."""
+
+MOST_BUFFERS = 256
+"""Packet buffers of a port."""
 
 RAMS = ("auto", "distributed", "block")
 """Which RAM packet buffers are in; the first is the default."""
@@ -49,9 +52,9 @@ class FabricSpec:
         that go the same way, as virtual output queues.
     switching : str
         One of :data:`SWITCHINGS`: whether a packet leaves a router once all of it is there, or while it still comes.
-    channel_registers : int
-        Registers that a flit passes on a channel, 0 or 1, behind that of switch traversal. A hop takes L cycles all the
-        same.
+    channel_latency : str
+        Cycles that the wires of channels are given, 1 for one without registers of its own; as
+        :class:`hdnhw.spec.options.PerChannel` says.
     ram : str
         One of :data:`RAMS`: which RAM packet buffers are in. Cycles do not depend on it.
     dead_pins : bool
@@ -93,7 +96,7 @@ class FabricSpec:
         "packet buffers per port, shared by its virtual channels, a power of two",
         metavar="B",
         least=1,
-        most=256,
+        most=MOST_BUFFERS,
         unit="packets per port",
         power_of_two=True,
         timed=True,
@@ -122,15 +125,15 @@ class FabricSpec:
         choices=SWITCHINGS,
         timed=True,
     )
-    channel_registers: int = option(
-        0,
-        Size,
-        "registers on each channel, for long wires on a full device; 1 needs packets of 8 flits or more",
-        metavar="N",
-        least=0,
-        most=1,
+    channel_latency: str = option(
+        "1",
+        PerChannel,
+        "cycles of the wires of each channel, or by type, as cross1=20,dim*=2: registers for long wires",
+        metavar="D",
+        least=1,
+        most=1024,
+        unit="cycles",
         timed=True,
-        drawn=(0, 0, 1),
     )
     ram: str = option(
         RAMS[0],

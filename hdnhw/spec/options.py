@@ -5,6 +5,7 @@ docstrings, refusals, the keys of sweeps, what results and manifests say of a ma
 at random are all derived from it.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from math import inf
@@ -191,6 +192,51 @@ class Given(Option):
     def checked(self, what: str, value: Any) -> Any:  # noqa: ARG002
         """See :meth:`Option.checked`."""
         return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerChannel(Option):
+    """A number for all channels, or for those of some types: ``TYPE=N,...``, of which the last that fits counts.
+
+    A type is a port, whose name may have ``*`` in it, and stands for both directions of a channel. In Python also an
+    integer or a mapping. Kept as text, see :func:`by_channel`.
+    """
+
+    least: int
+    most: int
+    unit: str
+
+    def checked(self, what: str, value: Any) -> str:
+        """See :meth:`Option.checked`."""
+        if isinstance(value, Mapping):
+            value = ",".join(f"{name}={number}" for name, number in value.items())
+        elif isinstance(value, SupportsIndex):
+            value = str(_integer(what, value))
+        if not isinstance(value, str):
+            raise TypeError(f"{what} must be an integer, a string or a mapping, not {shown(value)}")
+        text = value.replace(" ", "")
+        for one in text.split(","):
+            found = re.fullmatch(r"(?:[\w*]+=)?(-?\d{1,9})", one)
+            if found is None:
+                raise SpecError(
+                    f"{what} must be {self.unit} such as 2, or those of types of channels such as cross1=20,dim*=2, "
+                    f"not {shown(value)}"
+                )
+            if not self.least <= int(found[1]) <= self.most:
+                raise SpecError(f"{what} must be {self.least} to {self.most} {self.unit}, not {found[1]}")
+        return text
+
+
+def by_channel(text: str) -> list[tuple[str, int]]:
+    """Return what a :class:`PerChannel` says: patterns of types, and their numbers.
+
+    Examples
+    --------
+    >>> by_channel("2,cross*=20")
+    [('*', 2), ('cross*', 20)]
+    """
+    parts = [one.rpartition("=") for one in text.split(",")]
+    return [(pattern or "*", int(number)) for pattern, _, number in parts]
 
 
 @dataclass(frozen=True, kw_only=True)

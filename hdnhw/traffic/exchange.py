@@ -5,7 +5,7 @@ offset take the same ports from all nodes: if these send theirs at once, no chan
 timetable goes on from there: it gives each packet a slot in which it starts, so that it never waits for another one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,8 @@ Integers = npt.NDArray[np.int64]
 
 _place = Function(
     "routes_timetable",
-    *(array_of(np.uint8), array_of(np.int32), Number, Number, array_of(np.int64), array_of(np.int64), Number, Number),
-    array_of(np.int64),
+    *(array_of(np.uint8), array_of(np.int32), Number, Number),
+    *(array_of(np.int64), array_of(np.int64), array_of(np.int64), Number, array_of(np.int64)),
     result=Number,
 )
 
@@ -145,7 +145,7 @@ def exchange_trace(destination: Integers, flits: int, start: Integers | None = N
     )
 
 
-def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tuple[Integers, int]:
+def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: Sequence[int]) -> tuple[Integers, int]:
     """Return the slot in which each message of one packet starts, so that no two want a channel or terminal at once.
 
     The longest routes are placed first, those of one offset one after the other, each in the first slot that is free
@@ -157,8 +157,8 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
     plan : RoutingPlan
     destination : ndarray of int64, shape (nodes, nodes - 1)
         See :func:`exchange_order`.
-    hop_slots : int
-        Slots that a hop takes.
+    hop_slots : sequence of int
+        Slots that a hop behind each port takes.
 
     Returns
     -------
@@ -171,20 +171,20 @@ def timetable(plan: RoutingPlan, destination: Integers, *, hop_slots: int) -> tu
     hops = np.take_along_axis(routes.legs(), destination, axis=1).astype(np.int64)
     attempts = max(1, min(MOST_ATTEMPTS, ATTEMPTED_MESSAGES // destination.size))
     source, offset = np.indices(destination.shape)
+    taken = np.asarray(hop_slots, np.int64)
     rng, best, slots = np.random.default_rng(1), (hops, 0), 2 * len(destination)
     for attempt in range(attempts):
         rank = rng.permutation(destination.shape[1])[offset]
         order = np.lexsort((source.ravel(), rank.ravel(), -hops.ravel()))
         start = np.empty_like(destination)
-        while not _place(routes.ports, table, *table.shape, destination, order, hop_slots, slots, start):
+        while not (end := _place(routes.ports, table, *table.shape, destination, order, taken, slots, start)):
             slots *= 2
-        end = int((start + hops * hop_slots).max()) + 1
         if not attempt or end < best[1]:
             best = start, end
     return best
 
 
-def broadcast_slots(plan: RoutingPlan, *, hop_slots: int) -> list[int]:
+def broadcast_slots(plan: RoutingPlan, *, hop_slots: Sequence[int]) -> list[int]:
     """Return the timetable as one that all nodes share: of each slot the packed offset of the packets that start, or 0.
 
     Raises

@@ -90,7 +90,7 @@ class EmittedFabric:
         """Names of the modules of which there may be several instances, but for top levels."""
         around = [] if self.endpoints is None else self.endpoints.blocks
         crossing = [] if self.clocks is None else [self.clocks.crossing]
-        return [*self.modules.routers, self.modules.ejection, *around, *crossing]
+        return [*self.modules.routers, self.modules.ejection, *self.modules.long, *around, *crossing]
 
 
 def emit_fabric(
@@ -198,7 +198,7 @@ def _check_name(top: str) -> None:
         raise SpecError(f"module name must not be a keyword of SystemVerilog such as {top!r}")
     if top.lower() in VHDL_KEYWORDS:
         raise SpecError(f"module name must not be a keyword of VHDL such as {top!r}")
-    if found := re.search(rf"(_router_\d+|{'|'.join(_suffixes())})$", top, re.IGNORECASE):
+    if found := re.search(rf"(_(router|channel)_\d+|{'|'.join(_suffixes())})$", top, re.IGNORECASE):
         stem = top[: found.start()]
         raise SpecError(f"module name must not end in {found[0]!r}: {top!r} may be a module of a fabric named {stem!r}")
 
@@ -208,7 +208,15 @@ def _suffixes() -> list[str]:
     kinds = declared("emitted").values()
     below = [kind.suffix + part for kind in kinds for part in (kind.unit_suffix, kind.shared_suffix) if part]
     clocks = [CLOCKS_SUFFIX, CLOCKS_SUFFIX + CROSSING_SUFFIX]
-    return ["_router", "_ejection", *(kind.suffix for kind in kinds), *below, *clocks, *(f"_{one}" for one in WRAPPERS)]
+    return [
+        "_router",
+        "_channel",
+        "_ejection",
+        *(kind.suffix for kind in kinds),
+        *below,
+        *clocks,
+        *(f"_{one}" for one in WRAPPERS),
+    ]
 
 
 def _modules(files: Mapping[str, str]) -> list[str]:
@@ -247,12 +255,11 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
         "routers": network.num_nodes,
         "router_modules": list(modules.routers),
         "ejection_module": modules.ejection,
+        **({"channel_modules": list(modules.long)} if modules.channels else {}),
         "num_vcs": plan.max_vcs,
         "num_vcs_of_port": {port.name: plan.num_vcs[i] for i, port in enumerate(network.ports)},
         **machine.options(routes=False),
-        "buffers_per_vc_of_port": {
-            port.name: machine.buffers_per_vc(plan.num_vcs[i]) for i, port in enumerate(network.ports)
-        },
+        "buffers_per_vc_of_port": {port.name: machine.vc_buffers(i) for i, port in enumerate(network.ports)},
         "proof": {**asdict(plan.proof), "summary": str(plan.proof)},
         "latency": _latency(machine),
         "ports": _ports(machine),
@@ -279,15 +286,24 @@ def _latency(machine: Machine) -> dict[str, Any]:
     timing, since = machine.timing, "cycles since reset"
     length, start = timing.packet_length, timing.start_phase
     taken = "offered" if timing.gapless_packets else "accepted"
-    if timing.cuts_through:
-        since += f", {timing.offset} more at the nodes listed under odd"
-    constant = timing.zero_load_latency(0, start)
-    return {
-        "hop_cycles": timing.hop_cycles,
-        "zero_load": f"{timing.hop_cycles}*hops + {constant} + (({start} - phase) mod {length})",
-        "unit": f"cycles from the one in which the head flit is {taken} to the one in which the tail is delivered",
+    if machine.offset:
+        since += f", {machine.offset} more at the nodes listed under odd"
+    constant, ports = timing.zero_load_latency(0, start), machine.network.ports
+    of_port = {port.name: machine.hop_cycles(number) for number, port in enumerate(ports)}
+    found: dict[str, Any] = {"hop_cycles": timing.hop_cycles}
+    hops, of_hops = f"{timing.hop_cycles}*hops", ""
+    if any(machine.channels.stages):
+        found = {"hop_cycles_of_port": of_port}
+        alike = {cycles: [name for name, own in of_port.items() if own == cycles] for cycles in of_port.values()}
+        hops = " + ".join(f"{cycles}*({' + '.join(names)})" for cycles, names in alike.items())
+        of_hops = "; the name of a port stands for the hops by it"
+    found |= {
+        "zero_load": f"{hops} + {constant} + (({start} - phase) mod {length})",
+        "unit": f"cycles from the one in which the head flit is {taken} to the one in which the tail is delivered"
+        + of_hops,
         "phase": f"{since}, modulo {length}, in which the head flit is {taken}",
-    } | ({"odd": np.flatnonzero(machine.odd).tolist()} if timing.cuts_through else {})
+    }
+    return found | ({"odd": np.flatnonzero(machine.channels.odd).tolist()} if machine.offset else {})
 
 
 def _ports(machine: Machine) -> dict[str, Any]:

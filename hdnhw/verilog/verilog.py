@@ -10,6 +10,7 @@ from amaranth.hdl import Value
 from amaranth.lib.wiring import In
 
 from hdnhw.machine.machine import Machine
+from hdnhw.rtl.channel import LongChannel
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.router import Router
@@ -41,7 +42,7 @@ _NUMBERED = re.compile(r"^  assign (\\\S+ |\w+) *= (_\d+_);$", re.MULTILINE)
 _CLOCKED = re.compile(r"\balways_ff(?= @)")
 """What only one process may write, and so no initial value (IEEE 1800-2017, 9.2.2.4)."""
 
-_ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check|ASYNC_REG) =).* \*\)\n", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"^ *\(\* (?!(ram_style|no_rw_check|ASYNC_REG|shreg_extract) =).* \*\)\n", re.MULTILINE)
 """What Yosys notes for itself, but for how a memory is built and where a signal comes from another clock."""
 
 
@@ -100,9 +101,16 @@ def _with_names_for_numbers(text: str) -> str:
 
 def fabric_modules(machine: Machine, top: str) -> FabricModules:
     """Return the names of the modules of a fabric: ``top_router``, numbered if there are several shapes, and so on."""
-    shapes = machine.plan.shapes
-    routers = [f"{top}_router_{number}" for number in range(len(shapes))] if len(shapes) > 1 else [f"{top}_router"]
-    return FabricModules(top, tuple(routers), f"{top}_ejection")
+    kinds = [(stages, vcs) for stages, vcs in zip(machine.channels.stages, machine.plan.num_vcs, strict=True)]
+    long = list(dict.fromkeys(kind for kind in kinds if kind[0]))
+    channels = _numbered(f"{top}_channel", len(long))
+    of_port = {port: channels[long.index(kind)] for port, kind in enumerate(kinds) if kind[0]}
+    routers = _numbered(f"{top}_router", len(machine.plan.shapes))
+    return FabricModules(top, tuple(routers), f"{top}_ejection", of_port)
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [f"{name}_{number}" for number in range(count)] if count > 1 else [name] * count
 
 
 def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = True) -> str:
@@ -112,5 +120,9 @@ def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = 
         for shape, name in zip(machine.plan.shapes, modules.routers, strict=True)
     ]
     scripts.append(module_script(ejection_buffer(machine), modules.ejection, flatten=True, initial=initial))
+    scripts += [
+        module_script(LongChannel(machine, port), name, flatten=True, initial=initial)
+        for name, port in {name: port for port, name in modules.channels.items()}.items()
+    ]
     scripts.append(module_script(Fabric(machine, modules), modules.top, flatten=False))
     return "\n".join(module_texts(scripts))

@@ -212,8 +212,8 @@ WRONG = {
         "--on model moves packets, and a barrier has none: give --on rtl",
     ),
     "barrier of no machine": (
-        "collective 'cube(3)' --op barrier --channel-registers 1",
-        "--channel-registers is for a machine: give --on model or --on rtl as well",
+        "collective 'cube(3)' --op barrier --channel-latency 2",
+        "--channel-latency is for a machine: give --on model or --on rtl as well",
     ),
     "packets of a barrier's messages": (
         "collective 'cube(3)' --op barrier --on rtl --message-packets 2",

@@ -32,7 +32,10 @@ def test_a_page_is_written_and_told_of(run):
         ("explore 'cube(2)' -o none/page.html", "--output must be in a folder that can be written"),
         ("explore 'cube(2)' -o page.html --root x", "x"),
         ("explore 'cube(2)' -o page.html --cycles 0", "cycles must be 1 to 16384, not 0"),
-        ("explore 'cube(2)' -o page.html --switching cut-through", "does not go with cut-through"),
+        (
+            "explore 'cube(2)' -o page.html --switching cut-through",
+            "does not go with routers that are half a slot apart",
+        ),
         ("explore 'cube(2)'", "-o"),
     ],
 )

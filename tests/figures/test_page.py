@@ -67,7 +67,7 @@ def row(spec, rate, latency, *, steady=True):
         "buffers": 2,
         "queueing": "voq",
         "switching": "store-and-forward",
-        "channel_registers": 0,
+        "channel_latency": "1",
         "crc": False,
         "gapless_packets": False,
         "rate": rate,

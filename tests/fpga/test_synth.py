@@ -428,7 +428,7 @@ def test_every_register_of_a_router_has_a_stage(dead_pins, crc, ram):
     "options",
     [
         {"switching": "cut-through"},
-        {"channel_registers": 1},
+        {"channel_latency": "2"},
         {"packet_length": 4},
         {"switching": "cut-through", "gapless_packets": True},
     ],

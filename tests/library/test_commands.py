@@ -150,7 +150,7 @@ def test_faults_are_numbers_or_what_the_command_line_has():
 
 
 def test_emit_writes_what_its_command_writes(tmp_path):
-    made = hdnhw.emit("cube(2)", tmp_path / "one", endpoints="axi-stream", max_frame=64, channel_registers=1)
+    made = hdnhw.emit("cube(2)", tmp_path / "one", endpoints="axi-stream", max_frame=64, channel_latency="2")
     words = [
         "emit",
         "cube(2)",
@@ -160,8 +160,8 @@ def test_emit_writes_what_its_command_writes(tmp_path):
         "axi-stream",
         "--max-frame",
         "64",
-        "--channel-registers",
-        "1",
+        "--channel-latency",
+        "2",
     ]
     assert main(words) == 0
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
@@ -245,9 +245,9 @@ def test_cosim_asks_for_what_its_command_asks_for(monkeypatch, capsys):
         return Result({"packets": 5, "passed": False}, passed=False)
 
     monkeypatch.setattr("hdnhw.library.benches.cosim", run)
-    words = "cosim 'cube(2)' --test random --resets 9,40 --no-initial --seed 3 --channel-registers 1 --simulator icarus"
+    words = "cosim 'cube(2)' --test random --resets 9,40 --no-initial --seed 3 --channel-latency 2 --simulator icarus"
     assert main([*shlex.split(words), "--json"]) == 1
-    given = {"resets": [9, 40], "no_initial": True, "seed": 3, "channel_registers": 1, "simulator": "icarus"}
+    given = {"resets": [9, 40], "no_initial": True, "seed": 3, "channel_latency": "2", "simulator": "icarus"}
     found = hdnhw.Network("cube(2)").cosim(test="random", **given)
     assert (found, found.passed) == (json.loads(capsys.readouterr().out), False)
     assert asked[0] == asked[1]

@@ -53,7 +53,7 @@ def test_what_is_derived(length, crc, buffers):
     assert made.is_block_ram == (length >= 8 and made.buffers >= 4)
     enough = {1: 8 if crc else 4, 2: 4}.get(length, 4 if crc else 2)
     assert made.ejection_buffers == min(made.buffers * (2 if crc else 1), enough)
-    assert [made.buffers_per_vc(count) for count in (1, 2, 4)] == [buffers_per_vc(made.buffers, n) for n in (1, 2, 4)]
+    assert [made.vc_buffers(port) for port in range(3)] == [buffers_per_vc(made.buffers, 2)] * 3
     assert made.word_width == 20 + (check_width(20) if crc else 0)
     assert (made.flits.flit_width, made.flits.address_width, made.flits.packet_length) == (20, 5, length)
     assert (made.network, made.address) == (made.plan.network, made.plan.address)
@@ -115,22 +115,22 @@ def test_a_machine_is_made_once():
         ),
         ({"switching": "cut-through", "packet_length": 6}, "cut-through needs packets .* not 6"),
         ({"switching": "cut-through", "queueing": "voq"}, "cut-through needs queueing='fifo': matching takes"),
-        ({"switching": "cut-through", "crc": True}, "cut-through does not go with crc: a packet is routed"),
-        ({"switching": "cut-through", "dead_pins": True}, "cut-through does not go with dead_pins: a packet"),
+        (
+            {"switching": "cut-through", "crc": True},
+            "cut-through of packets of fewer than 16 flits does not go with crc: they",
+        ),
+        ({"switching": "cut-through", "dead_pins": True}, "cut-through does not go with dead_pins: routers look"),
         (
             {"switching": "cut-through", "endpoints": RelaySpec()},
             "cut-through does not go with endpoints='relay'",
         ),
-        ({"channel_registers": 2}, "channel_registers must be 0 or 1, not 2"),
+        ({"channel_latency": 0}, "^channel_latency must be 1 to 1024 cycles, not 0$"),
+        ({"channel_latency": "cross1=1025"}, "^channel_latency must be 1 to 1024 cycles, not 1025$"),
         (
-            {"channel_registers": 1, "packet_length": 7},
-            "channel registers need packets of 8 flits or more with fifo, not 7",
+            {"channel_latency": "cross1"},
+            "^channel_latency must be cycles such as 2, or those of types .* not 'cross1'$",
         ),
-        (
-            {"channel_registers": 1, "queueing": "voq"},
-            "channel registers need packets of 9 flits or more with voq, not 8",
-        ),
-        ({"channel_registers": 1, "switching": "cut-through"}, "cut-through needs channel_registers=0: half a slot"),
+        ({"channel_latency": "dim0=2,cross9=2"}, "names cross9, and .* has the channels dim0, dim1, cross1$"),
         ({"gapless_packets": True, "packet_length": 1}, "gapless packets must have 2 flits or more: one of a single"),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
     ],
@@ -143,8 +143,9 @@ def test_what_cannot_be_built_is_refused_when_it_is_made(options, message):
 def test_where_packets_cut_through_neighbours_are_half_a_slot_apart():
     made = make_machine(FabricSpec(network=parse("mesh(3, 5)"), switching="cut-through"))
     table = neighbor_table(made.network)
-    assert all(made.odd[node] != made.odd[other] for node, row in enumerate(table) for other in row if other >= 0)
-    assert not make_machine(FabricSpec(network=parse("mesh(3, 5)"))).odd.any()
+    odd = made.channels.odd
+    assert all(odd[node] != odd[other] for node, row in enumerate(table) for other in row if other >= 0)
+    assert not make_machine(FabricSpec(network=parse("mesh(3, 5)"))).channels.odd.any()
     with pytest.raises(SpecError, match=r"needs a network without cycles of odd length, and torus\(5, 4\) has some"):
         make_machine(FabricSpec(network=parse("torus(5, 4)"), switching="cut-through"))
 
@@ -204,7 +205,7 @@ def test_injection_has_fewer_packet_buffers_with_virtual_output_queues(length, b
 
 def other_value(name, option):
     """Return a value of an option that is not its default."""
-    values = {"modes": "f", "packet_length": 4, "flit_width": 40, "ram": "distributed"}
+    values = {"modes": "f", "packet_length": 4, "flit_width": 40, "ram": "distributed", "channel_latency": "cross1=7"}
     if name in values:
         return values[name]
     default = getattr(spec_of(), name)
@@ -243,7 +244,8 @@ def test_what_the_help_says_of_defaults():
 
 def test_every_option_is_drawn_by_the_lockstep_check_or_has_a_way_of_its_own():
     options = options_of(FabricSpec)
-    assert {name for name, option in options.items() if not option.drawn} == {"modes", "packet_length", "flit_width"}
+    own = {"modes", "packet_length", "flit_width", "channel_latency"}
+    assert {name for name, option in options.items() if not option.drawn} == own
     for option in options.values():
         if isinstance(option, Choice):
             assert option.drawn == option.choices

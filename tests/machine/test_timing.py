@@ -94,11 +94,14 @@ def test_a_packet_that_cuts_through_is_there_when_it_is_read(length):
     assert timing.head_phase == (on_channel - begins) % length
     assert timing.tail_phase == (on_channel + length - 1 - begins) % length
     assert on_channel + 1 < begins  # written, and a cycle to address block RAM
-    assert timing.update_phase == -begins % length  # the notice comes in the cycle in which the head flit is read
+    assert timing.gives_notice == (length < 16)
+    if timing.gives_notice:
+        assert timing.update_phase == -begins % length  # the notice comes when the head flit is read
+    else:
+        assert timing.update_phase == timing.head_phase + 1 < length - 4  # the route has been computed
     assert timing.sample_phase == timing.update_phase + 1
     assert len(timing.allocation_cuts(chooses=True)) >= 3
-    assert [timing.leaving_phase(odd=odd) for odd in (False, True)] == [on_channel, (on_channel - begins) % length]
-    assert timing.buffer_slots == 2
+    assert timing.buffer_slots == 1 + timing.gives_notice
 
 
 @pytest.mark.parametrize("length", [8, 10, 16])
@@ -211,7 +214,7 @@ def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc
     looks = 1 if matches and length >= 8 else timing.sample_phase
     sees = next(slot for slot in range(1, 9) if slot * length + looks > known + length)
     assert timing.ejection_slots == sees
-    assert timing.ejection_slots <= timing.ejection_buffers(timing.buffers_of(None, 1))
+    assert timing.ejection_slots <= timing.ejection_buffers(timing.buffers_of(1, timing.buffer_slots))
     assert timing.ejection_buffers(1) == 1 + crc
     assert timing.ejection_buffers(64) < 2 * sees
 
@@ -219,8 +222,8 @@ def test_a_terminal_that_takes_all_at_once_sustains_one_flit_a_cycle(length, crc
 @pytest.mark.parametrize(("length", "buffers"), [(1, (8, 16, 32)), (2, (4, 8, 16)), (4, (2, 4, 8)), (8, (4, 4, 8))])
 def test_default_buffers_are_those_for_full_rate_of_each_virtual_channel_and_fill_block_ram(length, buffers):
     timing = SlotTiming(length)
-    assert tuple(timing.buffers_of(None, num_vcs) for num_vcs in (1, 2, 4)) == buffers
-    assert timing.buffers_of(1, 4) == 1
+    assert tuple(timing.buffers_of(num_vcs, timing.buffer_slots) for num_vcs in (1, 2, 4)) == buffers
+    assert timing.buffers_of(2, 200) == 256
 
 
 @each("num_vcs", range(1, 9))

@@ -22,7 +22,7 @@ from hdnhw.traffic.trace import make_trace
 
 MACHINES = [
     ("torus(4, 4)", {"buffers": 4}),
-    ("hdn(cube(2), [[0]])", {"channel_registers": 1}),
+    ("hdn(cube(2), [[0]])", {"channel_latency": "2"}),
     ("mesh(3, 3)", {"packet_length": 1, "buffers": 2}),
     ("cube(3)", {"buffers": 2, "switching": "cut-through"}),
 ]

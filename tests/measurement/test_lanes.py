@@ -55,7 +55,7 @@ def drawn_of(seed):
                     buffers=(None, None, 1, 2, 4, 8)[rng.integers(6)],
                     lanes=int(rng.integers(1, 3)),
                     crc=bool(rng.random() < 0.2),
-                    channel_registers=int(rng.random() < 0.2),
+                    channel_latency=str(rng.choice(["1", "1", "2", "9"])),
                 )
             )
         except (SpecError, RuleError):  # options that do not go together

@@ -142,10 +142,18 @@ def _spec(seed: int, rng: np.random.Generator) -> FabricSpec:
         buffers=(BUFFERS if scheme != UGAL else DEEP)[rng.integers(len(BUFFERS))],
         queueing="fifo" if cuts_through else str(rng.choice(("fifo", "voq"))),
         switching="cut-through" if cuts_through else "store-and-forward",
-        channel_registers=int(not cuts_through and rng.random() < 0.3),
+        channel_latency=_latency(rng),
         crc=bool(not cuts_through and rng.random() < 0.2),
         gapless_packets=bool(rng.random() < 0.3),
     )
+
+
+def _latency(rng: np.random.Generator) -> str:
+    """Draw the latency of channels: often none, or one for some ports by the last figure of their names."""
+    latency = "1" if rng.random() < 0.5 else str(rng.integers(1, 12))
+    if rng.random() < 0.4:
+        latency += f",*{rng.choice(['s', '0', '1', '2'])}={rng.integers(1, 70)}"
+    return latency
 
 
 def _arrivals(machine: Machine, packets: int, cycles: int, rng: np.random.Generator) -> Arrivals:

@@ -76,7 +76,8 @@ def test_zero_load_latency_of_packets_that_cut_through(model_on, length, source)
             result = model.run(traffic_of(made, [(source, dst, cycle)]), max_cycles=1000)
             assert result.head_cycle.tolist() == [cycle]
             assert (result.node.tolist(), result.packet.tolist()) == ([dst], [0])
-            update = length // 2  # the phase in which tails are accepted; the first flit is read when the slot ends
+            # The phase in which tails are accepted; the first flit is read when the slot ends. A route takes three.
+            update = length // 2 + 3 * (length >= 16)
             wait = (update - (cycle + ahead + length - 1)) % length
             read = cycle + length - 1 + wait + length - update
             assert result.cycle.tolist() == [read + hops * length // 2 + 3 + length - 1]
@@ -111,7 +112,7 @@ def test_zero_load_latency_of_gapless_packets(model_on, length, options, gap):
     timing = model.timing
     for source, dst in ((1, 30), (5, 5), (0, 31)):
         hops = len(made.rule.route(source, dst))
-        ahead = timing.offset * bool(model.machine.odd[source])
+        ahead = model.machine.ahead(source)
         for cycle in range(3 * length, 4 * length):
             result = model.run(
                 traffic_of(made, [(source, dst, cycle)]), Terminals(source_gap=gap, seed=3), max_cycles=1000

@@ -79,12 +79,14 @@ def test_large_networks_whose_ways_are_no_table_of_all_pairs(text):
 @pytest.mark.parametrize("seed", range(200, 232))
 def test_channels_of_every_port_take_what_they_are_given(seed):
     drawn, rng = draw(seed), np.random.default_rng(seed)
-    model, usual = FabricModel(drawn.machine, drawn.faults), drawn.machine.timing.link
+    model, turns = FabricModel(drawn.machine, drawn.faults), 1 + bool(drawn.machine.offset)
     latency, credit, interval = (rng.integers(least, 4, model.ports) for least in (0, 0, 1))
-    later = np.stack([usual.latency + latency, usual.credit_latency + credit, interval], axis=1)
-    links = {port: Link(*values) for port, values in enumerate(later)}
-    model.given["latency"] += latency * (1 + drawn.machine.timing.cuts_through)
-    model.given["credit_latency"] += credit
+    links = {
+        port: Link(usual.latency + latency[port], usual.credit_latency + credit[port], interval[port])
+        for port, usual in enumerate(drawn.machine.links)
+    }
+    model.given["latency"] += latency * turns
+    model.given["credit_latency"] += credit * turns
     model.given["interval"] = interval
     reference = Reference(drawn.machine, drawn.terminals, drawn.faults, links=links)
     assert not differences(reference, Course(model, drawn.terminals, counting=True), drawn), drawn
@@ -191,7 +193,7 @@ def test_a_channel_carries_a_packet_an_interval_and_buffer(options, interval, la
     usual, length = machine.timing.link, machine.timing.packet_length
     link = Link(usual.latency, usual.credit_latency + later, interval)
     _, tails = crossing(dict.fromkeys(range(len(machine.network.ports)), link), 33, **options)
-    buffers, around = machine.buffers_per_vc(1), usual.latency + link.credit_latency
+    buffers, around = machine.vc_buffers(0), usual.latency + link.credit_latency
     apart = np.diff(tails[8:]) // length
     if gap is None:
         assert set(np.diff(tails[8::buffers]) // length) == {around}

@@ -177,7 +177,7 @@ ENGINES = {
     ),
     "registers": Design(_spec(RINGS, *REGISTER_OPERATIONS, packet_length=4), _registers, sample=SAMPLE, runs=True),
     "barrier": Design(
-        _spec(PATH, "broadcast", BARRIER, channel_registers=1), _barriers, sample=SAMPLE, about=OF_BARRIERS, runs=True
+        _spec(PATH, "broadcast", BARRIER, channel_latency="2"), _barriers, sample=SAMPLE, about=OF_BARRIERS, runs=True
     ),
 }
 """By name."""

@@ -105,6 +105,13 @@ BROKEN = {
         "",
         r"\.dead_o\[0\] is not whether that channel is dead",
     ),
+    "both ends of a channel agree on its phase": (
+        {"channel_latency": "cross1=5"},
+        r"(o__data <= )data_2;",
+        r"\1data_1;",
+        "",
+        "has 3 and 4 registers on its ways",
+    ),
     "the top level has the counters of its routers": (
         DEAD,
         r"\.lost\(lost_1\)",

@@ -12,7 +12,6 @@ from hdnhw.networks.parse import parse
 from hdnhw.proofs import search
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting, unmodelled
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig
-from hdnhw.proofs.rig import flit_codes
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
@@ -52,7 +51,8 @@ def check_refuted(fabric, part, said):
     [
         (SMALL, {"packet_length": 4}),
         (SMALL, {}),
-        (SMALL, {"channel_registers": 1, "buffers": 2}),
+        (SMALL, {"channel_latency": "2", "buffers": 2}),
+        (SMALL, {"channel_latency": "dim0=9,cross1=5"}),
         ("torus(4, 4)", {"packet_length": 4, "buffers": 2, "crossbar": "output"}),
         ("mesh(2, 2)", {"packet_length": 16}),
         ("rdn(torus(3), 1)", {}),
@@ -65,7 +65,7 @@ def check_refuted(fabric, part, said):
         (SMALL, {"queueing": "voq"}),
         ("torus(4, 4)", {"queueing": "voq"}),
         (SMALL, {"dead_pins": True}),
-        ("rdn(torus(3), 1)", {"dead_pins": True, "packet_length": 4, "channel_registers": 0}),
+        ("rdn(torus(3), 1)", {"dead_pins": True, "packet_length": 4, "channel_latency": "1"}),
         (SMALL, {"dead_pins": True, "gapless_packets": True, "packet_length": 2}),
         (SMALL, {"crc": True}),
         (SMALL, {"crc": True, "packet_length": 2}),
@@ -507,7 +507,7 @@ def test_codes_of_flits(length):
     from amaranth.hdl import Module, Signal
     from amaranth.sim import Simulator
 
-    from hdnhw.rtl.bits import index_width, next_flit
+    from hdnhw.rtl.bits import flit_codes, index_width, next_flit
 
     m, code = Module(), Signal(index_width(length))
     m.d.sync += code.eq(next_flit(code, length))

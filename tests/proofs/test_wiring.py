@@ -35,7 +35,7 @@ def small():
     "options",
     [
         {"endpoints": AxiStreamSpec()},
-        {"channel_registers": 1, "crc": True, "dead_pins": True},
+        {"channel_latency": "2", "crc": True, "dead_pins": True},
         {"switching": "cut-through", "gapless_packets": True},
     ],
 )

@@ -41,9 +41,7 @@ class _Rig:
         ports = {index: self.network.ports[index].name for index in self.plan.shape_of(node).ports}
         self.inputs = {index: getattr(self.router, f"{name}_i") for index, name in ports.items()}
         self.outputs = {index: getattr(self.router, f"{name}_o") for index, name in ports.items()}
-        self.slots = {
-            port: self.machine.buffers_per_vc(channel.signature.num_vcs) for port, channel in self.inputs.items()
-        }
+        self.slots = {port: self.machine.input_buffers(port) for port in self.inputs}
         if terminal:
             self.dut.submodules.ejection = ejection = EjectionBuffer(machine)
             connect(self.dut, self.router.eject, ejection.channel)
@@ -190,8 +188,7 @@ class _Rig:
                 if self.cycle % self.length == self.timing.head_phase:
                     there = self.cycle - self.timing.channel_cycles + self.timing.hop_cycles
                     self.owed[port, vc].append(self.cycle + self.length if port == self.local else there)
-                    num_vcs = channel.signature.num_vcs
-                    room = self.machine.buffers_per_vc(num_vcs) if port != self.local else self.machine.ejection_buffers
+                    room = self.machine.ejection_buffers if port == self.local else self.machine.vc_buffers(port)
                     assert len(self.owed[port, vc]) <= room, "a packet was sent without a credit"
                 self.departed.append((self.cycle, port, vc, flit))
 

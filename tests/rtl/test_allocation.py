@@ -19,7 +19,7 @@ class Replay:
         num_vcs, ports = rig.plan.num_vcs, rig.network.ports
         several = any(num_vcs[ports[port].opposite] > 1 for port in rig.inputs)
         self.vc_bits = (rig.plan.max_vcs - 1).bit_length()
-        slots = [*(rig.machine.buffers_per_vc(count) for count in num_vcs), rig.machine.ejection_buffers]
+        slots = [*map(rig.machine.vc_buffers, range(len(num_vcs))), rig.machine.ejection_buffers]
         self.router = BareRouter(
             np.repeat(np.array(slots, np.int16), 1 << self.vc_bits),
             np.array([several]),

@@ -306,7 +306,7 @@ GAPLESS = [
             (5, {"queueing": "voq"}),
             (8, {"queueing": "voq"}),
             (8, {"ram": "distributed", "buffers": 1}),
-            (9, {"channel_registers": 1}),
+            (9, {"channel_latency": "2"}),
         )
     ),
 ]

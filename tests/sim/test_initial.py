@@ -39,7 +39,7 @@ def emitted(text: str, **options: Any) -> Any:
         ("mesh(2, 3)", {"flit_width": 8, "crossbar": "output"}),
         ("mesh(3)", {"dead_pins": True, "crc": True}),
         ("cube(2)", {"switching": "cut-through"}),
-        ("cube(2)", {"channel_registers": 1, "ram": "distributed"}),
+        ("cube(2)", {"channel_latency": "2", "ram": "distributed"}),
         ("torus(5)", {"packet_length": 4, "lanes": 2}),
         ("rdn(cube(1), 1)", {"packet_length": 2}),
         ("torus(5)", {"packet_length": 1}),

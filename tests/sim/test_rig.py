@@ -31,7 +31,8 @@ def emitted(network: str = SMALL, **options: Any) -> EmittedFabric:
         *(
             (network, options)
             for network, options in (
-                (SMALL, {"channel_registers": 1}),
+                (SMALL, {"channel_latency": "2", "buffers": 2}),
+                (SMALL, {"channel_latency": "cross1=5", "crc": True}),
                 (SMALL, {"ram": "distributed", "buffers": 1, "crossbar": "output"}),
                 (SMALL, {"packet_length": 3, "gapless_packets": True}),
                 (SMALL, {"packet_length": 1, "dead_pins": True, "crc": True}),
@@ -42,7 +43,7 @@ def emitted(network: str = SMALL, **options: Any) -> EmittedFabric:
                 ("rdn(cube(1), 1)", {"packet_length": 2, "lanes": 2}),
                 ("rdn(torus(3), 1)", {"queueing": "voq", "buffers": 8}),
                 ("torus(5)", {"queueing": "voq", "packet_length": 5, "gapless_packets": True}),
-                ("torus(5)", {"queueing": "voq", "packet_length": 9, "channel_registers": 1, "dead_pins": True}),
+                ("torus(5)", {"queueing": "voq", "packet_length": 9, "channel_latency": "2", "dead_pins": True}),
                 ("torus(3)", {"queueing": "voq", "packet_length": 1, "flit_width": 2}),
                 ("mesh(2, 3)", {"queueing": "voq", "dead_pins": True, "crc": True}),
                 ("mesh(2, 3)", {"packet_length": 4, "dead_pins": True, "flit_width": 70}),

@@ -38,7 +38,10 @@ MACHINES = {
     "cut-through": FabricSpec(network=parse("cube(2)"), switching="cut-through"),
     "voq": FabricSpec(network=parse("torus(5)"), queueing="voq", lanes=2, packet_length=4),
     "holes": FabricSpec(network=parse("mesh(3)"), packet_length=1, crc=True, dead_pins=True, flit_width=24),
-    "gapless": FabricSpec(network=parse("mesh(2, 3)"), gapless_packets=True, channel_registers=1),
+    "long channels": FabricSpec(
+        network=parse("rdn(cube(1), 1)"), channel_latency="dim0=3,cross1=11", packet_length=4, dead_pins=True
+    ),
+    "gapless": FabricSpec(network=parse("mesh(2, 3)"), gapless_packets=True, channel_latency="2"),
 }
 
 
@@ -70,7 +73,7 @@ class Told(Reference):
         timing = self._timing
         cycle = (slot + 1) * timing.packet_length + timing.channel_cycles + round(router.half * timing.packet_length)
         port = LOCAL if way[0] == self._local else way[0]
-        self.sent.append((router.node, port, way[1], cycle - timing.offset, packet.tag))
+        self.sent.append((router.node, port, way[1], cycle - router.machine.offset, packet.tag))
         super()._send(router, queue, way, slot)
 
 

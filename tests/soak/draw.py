@@ -40,6 +40,9 @@ MOST_CYCLES, MOST_CYCLES_A_PACKET = 100_000, 4
 MOST_RESETS = 8
 """Of a case."""
 
+MOST_LATENCY = 64
+"""Cycles of a channel."""
+
 PAUSES = (0, 32, 64, 128)
 """Of 256: how often terminals pause, where they do."""
 
@@ -140,10 +143,9 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
         "flit_width": AddressLayout(network).width + int(rng.choice(SPARE_BITS)),
     }
     for name, option in options_of(FabricSpec).items():
-        if name not in options:
+        if name not in options and option.drawn:
             options[name] = option.drawn[rng.integers(len(option.drawn))]
-    if options["packet_length"] < LONG_SLOT + (options["queueing"] == "voq"):
-        options["channel_registers"] = 0
+    options["channel_latency"] = _latency(network, rng)
     if options["packet_length"] < LONG_SLOT:
         options["ram"] = "auto" if options["ram"] == "block" else options["ram"]
     if options["packet_length"] == 1:
@@ -153,11 +155,22 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
     return FabricSpec(network=network.spec, **options)
 
 
+def _latency(network: DualNetwork, rng: Generator) -> str:
+    """Draw the latency of channels: of all the same, or of each type its own, and seldom a long one."""
+    if rng.random() < 0.4:
+        return "1"
+    if rng.random() < 0.3:
+        return str(rng.integers(1, 9))
+    most = (3, 9, MOST_LATENCY)[rng.integers(3)]
+    return ",".join(f"{port.name}={rng.integers(1, most + 1)}" for port in network.ports)
+
+
 def _cutting_through(network: DualNetwork, length: int, rng: Generator) -> dict[str, Any]:
     """Return options with which packets of a fabric cut through if it can be, near the length that it has."""
-    if length < LONG_SLOT or two_colours(neighbor_table(network)) is None:
+    table = neighbor_table(network)
+    if length < LONG_SLOT or two_colours(table, np.ones(table.shape[1], np.bool_)) is None:
         return {"switching": "store-and-forward"}
-    without = {"queueing": "fifo", "crc": False, "dead_pins": False, "channel_registers": 0}
+    without = {"queueing": "fifo", "crc": False, "dead_pins": False}
     return {"packet_length": int(rng.choice((8, 10, 16))), **without}
 
 

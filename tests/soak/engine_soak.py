@@ -130,6 +130,7 @@ def draw_engines(rng: Generator) -> EmittedFabric:
             if option.drawn and name not in ("crc", "dead_pins", "switching")
         }
         options |= {"packet_length": int(rng.choice(LENGTHS[1:])), "flit_width": int(rng.choice(WIDTHS))}
+        options["channel_latency"] = str(rng.choice(["1", "1", "2", "4", "*0=9,*1=3"]))
         try:
             endpoints = _engines(build(network).num_nodes, rng)
             return emit_fabric(FabricSpec(network=network, endpoints=endpoints, **options))

@@ -11,6 +11,7 @@ from hdnhw.cli import own_commands
 from hdnhw.cli.options import Parser
 from hdnhw.library.cosimulation import CosimOptions
 from hdnhw.library.options import fabric_of
+from hdnhw.machine.machine import make_machine
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.model.engines import REFERENCE
 from hdnhw.model.fabric import FabricModel
@@ -46,13 +47,16 @@ def test_twenty_fabrics_are_of_all_kinds_and_sizes(seed):
     assert all(4 <= network.num_nodes <= (256 if len(network.levels) == 3 else 128) for network in networks)
     assert sum(network.num_nodes > 64 for network in networks) <= 3
     assert set(LENGTHS) <= {fabric.packet_length for fabric in fabrics} <= {*LENGTHS, 10, 16}
-    rare = {"ram", "switching", "channel_registers"}  # some of their values for packets of eight flits and more alone
+    rare = {"ram", "switching"}  # some of their values for packets of eight flits and more alone
     for name, option in options_of(FabricSpec).items():
         if option.drawn and name not in rare:
             assert {getattr(fabric, name) for fabric in fabrics} == set(option.drawn)
     more = [*fabrics, *(drawn(number, seed)[0] for number in range(20, 60))]
     assert all({getattr(fabric, name) for fabric in more} == set(options_of(FabricSpec)[name].drawn) for name in rare)
     assert set("".join(fabric.modes or "" for fabric in fabrics)) == {"f", "O"}
+    channels = [make_machine(fabric).channels for fabric in more]
+    assert {each.registers for each in channels} == {0, 1}
+    assert sum(len(set(each.stages)) > 1 for each in channels) >= 10 <= sum(each.odd.any() for each in channels)
 
 
 def test_flits_of_drawn_fabrics_hold_an_address_and_some_no_more():

@@ -40,7 +40,7 @@ VARIANTS = {
     "check bits": _on("mesh(3)", crc=True, dead_pins=True),
     "dead pins": _on("cube(2)", dead_pins=True),
     "cut-through": _on("cube(2)", switching="cut-through"),
-    "channel registers": _on("cube(2)", channel_registers=1),
+    "channel registers": _on("cube(2)", channel_latency="2"),
     "block RAM": _on("torus(5)", ram="block"),
     "distributed RAM": _on("torus(5)", ram="distributed"),
     "one flit": _on("rdn(cube(1), 1)", packet_length=1),

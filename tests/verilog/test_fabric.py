@@ -33,7 +33,8 @@ def test_manifest_names_the_machine(machine, fabric):
     assert manifest["num_vcs_of_port"] == dict(zip(names, made.num_vcs, strict=True))
     assert manifest["num_vcs"] == max(made.num_vcs)
     assert (manifest["packet_length"], manifest["flit_width"]) == (machine.packet_length, machine.flit_width)
-    assert manifest["buffers"] == SlotTiming(machine.packet_length).buffers_of(machine.buffers, manifest["num_vcs"])
+    timing = SlotTiming(machine.packet_length)
+    assert manifest["buffers"] == (machine.buffers or timing.buffers_of(manifest["num_vcs"], timing.buffer_slots))
     assert list(manifest["buffers_per_vc_of_port"]) == names
     for name, slots in manifest["buffers_per_vc_of_port"].items():
         share = manifest["buffers"] // manifest["num_vcs_of_port"][name]

@@ -460,12 +460,12 @@ class FabricOf : public Fabric {
             begin = room;
             room += channels + AHEAD;
         }
-        i64 latest_credit = 1;
+        i64 latest_credit = m_.odd ? 2 : 1;
         s_.lookahead = latest_;
         for (i64 port = 0; port < m_.ports; port++) {
             const i64 back = m_.credit_latency[port];
-            latest_credit = std::max<i64>(latest_credit, back + (m_.odd != nullptr));
-            s_.lookahead = std::min<i64>({s_.lookahead, m_.latency[port], m_.odd ? 2 * back : back});
+            latest_credit = std::max<i64>(latest_credit, back);
+            s_.lookahead = std::min<i64>({s_.lookahead, m_.latency[port], back});
         }
         const i64 boxes = m_.workers() * s_.num_parts;
         s_.crossing.make(s_.first, room, latest_, boxes);

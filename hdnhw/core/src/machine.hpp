@@ -13,8 +13,8 @@ enum Scheme : i64 { DIRECT, VALIANT, UGAL, ADAPTIVE };
 using Exchange = i64 (*)(const u8* bytes);
 
 // Ways are output virtual channels and queues are input virtual channels: port << vc_bits | virtual channel. The last
-// output is ejection, the last input is injection. A cycle is numbered by the slots of all nodes alike; at odd ones,
-// with cut-through, it is told `offset` lower.
+// output is ejection, the last input is injection. A cycle is numbered by the slots of all nodes alike; at odd ones it is
+// told `offset` lower.
 struct Machine {
     i64 nodes, ports, vc_bits, lane_bits, first_vc, address_bits;
     i64 rounds, early;  // of matching, 0 for first in, first out; whether the first round is of packets that stayed
@@ -30,11 +30,11 @@ struct Machine {
     const i32* flips;            // axis (port): the bits of its number that lead a node to its neighbor, 0 if no such
     const i32* mirror;           // axis (way): the queue at its end
     const i32* room;             // axis (way): packet buffers at its end
-    const i32* latency;          // axis (port): slots, half slots with cut-through, from leaving a router to the next
-    const i32* credit_latency;   // axis (port of the router that gets it): slots
+    const i32* latency;          // axis (port): slots, half slots if nodes are odd, from leaving a router to the next
+    const i32* credit_latency;   // axis (port of the router that gets it): the same
     const i32* interval;         // axis (port): slots from a packet to the next
     const u8* dead;              // axes (node, port), or none
-    const u8* odd;               // axis (node): whose slots begin first, with cut-through, or none
+    const u8* odd;               // axis (node): whose slots begin first, or none
     const u8* several;           // axis (node): whether an input has two virtual channels or more
     const u8* hangs;             // axis (node): whether a switch chooses for it
     const i32 *drawn_nodes, *drawn_targets;  // axis (drawn): by which packets may go, and what they are routed to

@@ -165,12 +165,14 @@ HDNHW_API void routes_legs(const u8* port_of, const i32* behind, i64 nodes, i64 
     }
 }
 
-// Give every message the first slot in which all its way is free, in an order; return whether there are enough.
-// Arrays have axes (source, message); `order` names them by their places. `port_of` has axes (destination, node).
+// Give every message the first slot in which all its way is free, in an order; return the slot behind the last one in
+// which one ends, 0 if there are not enough. Arrays have axes (source, message); `order` names them by their places.
+// `port_of` has axes (destination, node), `hop_slots` axis (port).
 HDNHW_API i64 routes_timetable(const u8* port_of, const i32* behind, i64 nodes, i64 ports, const i64* destination,
-                               const i64* order, i64 hop_slots, i64 slots, i64* start) noexcept {
+                               const i64* order, const i64* hop_slots, i64 slots, i64* start) noexcept {
     const i64 words = slots / 64 + 2;  // two beyond the last bit, so that 64 can be read at any slot
     std::vector<u64> busy(nodes * (ports + 2) * words);
+    i64 end = 1;
     std::vector<std::pair<u64*, i64>> way;  // what a message occupies, and how long after its start
     for (i64 place = 0; place < nodes * (nodes - 1); place++) {
         const i64 message = order[place], src = message / (nodes - 1), dst = destination[message];
@@ -180,9 +182,10 @@ HDNHW_API i64 routes_timetable(const u8* port_of, const i32* behind, i64 nodes, 
         };
         way.clear();
         add(src, ports + 1);  // injection
-        for (i64 node = src; node != dst; after += hop_slots) {
+        for (i64 node = src; node != dst;) {
             const i64 port = port_of[dst * nodes + node];
             add(node, port);
+            after += hop_slots[port];
             node = behind[node * ports + port];
         }
         add(dst, ports);  // ejection
@@ -192,9 +195,10 @@ HDNHW_API i64 routes_timetable(const u8* port_of, const i32* behind, i64 nodes, 
             free = ~u64{0};
             for (const auto& [row, late] : way) free &= ~bits_at(row, slot + late);
         }
-        if (!free || slot >= slots - after) return false;
+        if (!free || slot >= slots - after) return 0;
         for (const auto& [row, late] : way) row[(slot + late) >> 6] |= u64{1} << ((slot + late) & 63);
         start[message] = slot;
+        end = std::max(end, slot + after + 1);
     }
-    return true;
+    return end;
 }

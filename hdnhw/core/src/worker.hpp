@@ -49,7 +49,7 @@ struct Shared {
 // sum of a number of each.
 template <class K>
 i64 Shared<K>::exchange(i64 step, i64 number) {
-    const i64 turns = machine.odd ? 2 : 1, last = step < 0 ? step : step + lookahead;
+    const i64 last = step < 0 ? step : step + lookahead;
     const auto each = [&](i64 from, i64 to, auto&& pass) {
         for (i64 at = step; at < last; at++)
             for (i64 worker = from * machine.threads; worker < (from + 1) * machine.threads; worker++)
@@ -57,7 +57,7 @@ i64 Shared<K>::exchange(i64 step, i64 number) {
                     const i64 box = worker * num_parts + k;
                     pass(crossing, at, box);
                     if (machine.has_extra()) pass(extras, at, box);
-                    if (at % turns == 0) pass(returning, at / turns, box);
+                    pass(returning, at, box);
                 }
     };
     const auto send = [&](auto& mail, i64 slot, i64 box) {
@@ -96,7 +96,7 @@ class Worker {
             const i64 port = way >> vc_bits_, mirror = m.mirror[way], back = m.credit_latency[mirror >> vc_bits_];
             ways_[way] = {static_cast<u16>(mirror), static_cast<u16>(port), static_cast<u16>(m.latency[port]),
                           static_cast<u16>(back)};
-            latest = std::max({latest, static_cast<i64>(m.latency[port]), back + 1});
+            latest = std::max({latest, static_cast<i64>(m.latency[port]), back});
         }
         sends_.assign(latest + 1, nullptr);
         returns_.assign(latest + 1, nullptr);
@@ -211,7 +211,7 @@ class Worker {
     const u32 place_mask_;
     const bool special_, watched_, slow_, has_extra_, pauses_, alone_;
     Word now_ = 0;                    // what is noted of who is served
-    i64 step_ = 0;                    // slots, half slots with cut-through
+    i64 step_ = 0;                    // slots, half slots if nodes are odd
     i64 exchanged_ = 0;               // the step from which on mail has not been exchanged
     List<Channel> ways_;
     List<Item**> sends_;              // axis (latency): ends of the mail of a slot, by parts
@@ -236,20 +236,20 @@ void Worker<K>::work_slot(Part& part, i64 turn, bool plain) {
             for (i64 node = part.begin; node < part.begin + part.size; node++) routers.start_epoch(routers[node]);
         for (u16 node : part.freed) part.sources[node].occupied--;
         part.freed.clear();
-        for (i64 worker = 0; worker < workers_; worker++) {
-            const i64 box = worker * s.num_parts + part.number;
-            const Credit* const end = s.returning.end(slot, box);
-            for (const Credit* credit = s.returning.begin(slot, box); credit != end; credit++) {
-                if constexpr (!K::small) ask(&routers[part.begin + credit[AHEAD].node]);
-                routers.credits(routers[part.begin + credit->node])[credit->way]++;
-            }
-            s.returning.end(slot, box) = s.returning.begin(slot, box);
-        }
         if (plain) {
             List<u16>& back = part.ejected[ejected_];
             for (u16 node : back) routers.credits(routers[part.begin + node])[local_]++;
             back.clear();
         }
+    }
+    for (i64 worker = 0; worker < workers_; worker++) {
+        const i64 box = worker * s.num_parts + part.number;
+        const Credit* const end = s.returning.end(step_, box);
+        for (const Credit* credit = s.returning.begin(step_, box); credit != end; credit++) {
+            if constexpr (!K::small) ask(&routers[part.begin + credit[AHEAD].node]);
+            routers.credits(routers[part.begin + credit->node])[credit->way]++;
+        }
+        s.returning.end(step_, box) = s.returning.begin(step_, box);
     }
     deliver(part);
     allocate(part, turn);
@@ -371,7 +371,7 @@ i32 Worker<K>::watch(Part& part, u32 node, u16 queue, u32 entry, i32 way) {
     return m.dead && way < local_ && m.dead[(part.begin + node) * m.ports + (way >> vc_bits_)] ? local_ : way;
 }
 
-// Allocate every router of a part that holds a packet and send the winners on. With cut-through odd routers have the
+// Allocate every router of a part that holds a packet and send the winners on. Odd routers have the
 // first turn in a slot, and what they send is there when the others have theirs.
 template <class K>
 void Worker<K>::allocate(Part& part, i64 turn) {
@@ -541,15 +541,12 @@ template <class K>
 void Worker<K>::begin_turn(i64 turn) {
     const i64 box = worker_ * s.num_parts;
     step_ = step_of(turn);
-    returns_[0] = s.returning.ends(slot + 1, box);  // of sources
+    returns_[0] = s.returning.ends(step_of(0) + (m.odd ? 2 : 1), box);  // of sources, for the next slot
     for (std::size_t later = 1; later < sends_.size(); later++) {
         if (later < static_cast<std::size_t>(s.crossing.slots())) sends_[later] = s.crossing.ends(step_ + later, box);
         if (later < static_cast<std::size_t>(s.crossing.slots()) && has_extra_)
             extra_sends_[later] = s.extras.ends(step_ + later, box);
-        // What odd routers forget, the others know a slot later; what these forget, odd ones know half a slot after
-        // that.
-        const i64 back = static_cast<i64>(later) + (m.odd && turn);
-        if (back < s.returning.slots()) returns_[later] = s.returning.ends(slot + back, box);
+        if (later < static_cast<std::size_t>(s.returning.slots())) returns_[later] = s.returning.ends(step_ + later, box);
     }
 }
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from hdnhw.endpoints.axi_stream.format import FrameFormat, PacketKind
 from hdnhw.endpoints.axi_stream.format_pool import pool_of
-from hdnhw.proofs.rig import RigError, flit_codes
+from hdnhw.proofs.rig import RigError
 from hdnhw.proofs.streams import EndpointRig
-from hdnhw.rtl.bits import index_width
+from hdnhw.rtl.bits import flit_codes, index_width
 from hdnhw.verilog.fabric import EmittedFabric
 
 _MOST, _BITS = 3, 3

@@ -286,7 +286,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
 
     def costs(self, operation: str) -> dict[str, Any]:
         """Return what the cost model says of an operation, of messages of equal length."""
-        startup = startup_cycles(self.machine.timing)
+        startup = startup_cycles(self.machine.timing, self.machine.longest)
         most, endpoints = self.machine.endpoint_format.message_packets, self.fabric.manifest["endpoints"]
         return {
             "message_packets": most,
@@ -514,7 +514,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
         )
         nodes = range(self.network.num_nodes)
         last = max(entered.values(), default=0)
-        due = last + barrier_cycles(engines_of(self.machine).rounds, self.machine.spec.channel_registers)
+        due = last + barrier_cycles(engines_of(self.machine).rounds, self.machine.signal_registers)
         waits_for_some = len(entered) < len(nodes)
         return BarrierVerdict(
             BARRIER,

@@ -25,7 +25,7 @@ class RegisterBench(CollectiveBench):
     def costs(self, operation: str) -> dict[str, Any]:
         """See :meth:`CollectiveBench.costs`."""
         execution, length = self.program.executions[operation], self.machine.spec.packet_length
-        startup = step_cycles(self.machine.timing)
+        startup = step_cycles(self.machine.timing, self.machine.longest)
         return {
             "registers": len(self.program.registers),
             "startup_cycles": startup,

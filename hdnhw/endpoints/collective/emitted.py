@@ -86,7 +86,7 @@ class EmittedEngines(EmittedEndpoints):
 
     def _barrier(self) -> dict[str, int]:
         rounds = engines_of(self.machine).rounds
-        return {"rounds": rounds, "cycles": barrier_cycles(rounds, self.machine.spec.channel_registers)}
+        return {"rounds": rounds, "cycles": barrier_cycles(rounds, self.machine.signal_registers)}
 
     def _registers_entry(self) -> dict[str, Any]:
         program, messages = engines_of(self.machine).register_program, self.machine.endpoint_format

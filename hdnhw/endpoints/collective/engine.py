@@ -28,24 +28,25 @@ A message of fewer than three data flits that goes on in that step is in its lis
 """
 
 
-def startup_cycles(timing: SlotTiming) -> int:
+def startup_cycles(timing: SlotTiming, longest: int = 0) -> int:
     """Return t_s: the cycles of a step beyond those of its words, where all ports are paired; t_w is 1.
 
     From the last head to the first one of the next step it is a hop and the reaction, in whole slots; the words count
     the last packet's own slot. In packets of fewer than four flits t_w is more, as the next one takes four cycles.
+    Where channels have registers of their own, it is of the `longest`.
 
     Examples
     --------
     >>> [startup_cycles(SlotTiming(length)) for length in (4, 6, 8, 16)]
     [20, 30, 32, 64]
     """
-    slots = -(-(timing.zero_load_latency(1, timing.start_phase) + REACTION) // timing.packet_length)
+    slots = -(-(timing.zero_load_latency(1, timing.start_phase) + longest + REACTION) // timing.packet_length)
     return (slots - 1) * timing.packet_length
 
 
-def window_of(timing: SlotTiming) -> int:
+def window_of(machine: Machine) -> int:
     """Return the packets that go out before a neighbor that began at the same time is known to have begun."""
-    return startup_cycles(timing) // timing.packet_length + 1
+    return startup_cycles(machine.timing, machine.longest) // machine.spec.packet_length + 1
 
 
 class CollectiveEngine(wiring.Component):
@@ -86,7 +87,7 @@ class CollectiveEngine(wiring.Component):
 
     def __init__(self, machine: Machine) -> None:
         self.machine, program = machine, engines_of(machine).program
-        self.window = window_of(machine.timing)
+        self.window = window_of(machine)
         self.buffers = program.buffers(self.window, machine.endpoint_format.message_packets)
         address = machine.address.width
         self._pins = [f"{name}_{what}" for name in program.used for what in ("neighbor", "present")]
@@ -103,13 +104,13 @@ class CollectiveEngine(wiring.Component):
         It would be a step ahead of its neighbors, and the packets that it sends them delay those that they wait for.
         Variable messages may have no packets, so that a step has its start-up alone.
         """
-        program, timing = engines_of(self.machine).program, self.machine.timing
+        program, timing, longest = engines_of(self.machine).program, self.machine.timing, self.machine.longest
         if not program.has_gaps:
             return []
         messages = self.machine.endpoint_format
         packets = 0 if messages.variable_messages else messages.message_packets
         sent = (each for operation in program.schedules for each in program.packets_of(operation, packets))
-        return [startup_cycles(timing) + each * timing.packet_length for each in sent]
+        return [startup_cycles(timing, longest) + each * timing.packet_length for each in sent]
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -182,7 +183,7 @@ class CollectiveEngine(wiring.Component):
         return ended
 
     def _elaborate_barrier(self, m: Module, sequencer: Any) -> None:
-        rounds, registers = engines_of(self.machine).program.rounds, self.machine.spec.channel_registers
+        rounds, registers = engines_of(self.machine).program.rounds, self.machine.signal_registers
         m.submodules.barrier = barrier = Barrier(self._ports, rounds, registers)
         m.d.comb += [
             *(getattr(barrier, pin).eq(getattr(self, pin)) for pin in map(signal_pin, self._ports)),

@@ -95,7 +95,7 @@ class JointEngine(wiring.Component):
 
     def _elaborate_barrier(self, m: Module) -> tuple[Value, Value]:
         """Add the barrier; return whether the node is in it, and whether it has left it in the cycle before."""
-        rounds, registers = engines_of(self.machine).rounds, self.machine.spec.channel_registers
+        rounds, registers = engines_of(self.machine).rounds, self.machine.signal_registers
         m.submodules.barrier = barrier = Barrier(self._ports, rounds, registers)
         waits, ends = Signal(name="in_barrier"), Signal(name="behind_barrier")
         m.d.comb += [

@@ -24,7 +24,7 @@ class BarrierRig(EndpointRig):
     def __init__(self, fabric: EmittedFabric) -> None:
         super().__init__(fabric)
         operations = engines_of(self._machine).spec.operations
-        self._rounds, self._registers = engines_of(self._machine).rounds, self._machine.spec.channel_registers
+        self._rounds, self._registers = engines_of(self._machine).rounds, self._machine.signal_registers
         valid = self._free("f_valid")
         payload = self._free("f_operation", self._ports["operation__payload"].width)
         ready, self._done = self._output_pin("operation__ready", "ready"), self._output_pin("done", "done")

@@ -21,7 +21,7 @@ GAPLESS_REACTION = 7
 """The same to the head of the next step, where packets are gapless: it is not offered before all can be sent."""
 
 
-def step_cycles(timing: SlotTiming) -> int:
+def step_cycles(timing: SlotTiming, longest: int = 0) -> int:
     """Return t_s: the cycles of a step beyond those of its words, if one register is combined before the next step.
 
     As of :func:`hdnhw.endpoints.collective.engine.startup_cycles`; t_w is 1. A flit is sent on as soon as it has been
@@ -34,7 +34,7 @@ def step_cycles(timing: SlotTiming) -> int:
     >>> [step_cycles(SlotTiming(length, gapless_packets=True)) for length in (2, 4, 8, 16)]
     [14, 16, 24, 48]
     """
-    cycles, length = timing.zero_load_latency(1, timing.start_phase), timing.packet_length
+    cycles, length = timing.zero_load_latency(1, timing.start_phase) + longest, timing.packet_length
     cycles += GAPLESS_REACTION if timing.gapless_packets else REACTION - (length - 1)
     return (-(-cycles // length) - 1) * length
 

@@ -65,14 +65,19 @@ class EmittedGenerators(EmittedEndpoints):
 def _timetable(machine: Machine) -> list[int]:
     """Return the slots of a timetable, for buffers with which no packet waits."""
     timing, plan = machine.timing, machine.plan
-    full = timing.full_rate_buffers
-    if machine.buffers_per_vc(plan.max_vcs) < full:
-        needed = full << (plan.max_vcs - 1).bit_length()
+    if machine.offset:
+        raise SpecError(
+            "a timetable is of whole slots, and "
+            f"{named('channel_latency', machine.spec.channel_latency)} puts routers half a slot apart: "
+            f"use {named('at_once')}"
+        )
+    if machine.vc_rate < 1:
+        needed = timing.full_rate_buffers << (plan.max_vcs - 1).bit_length()
         raise SpecError(
             f"{named('buffers')} must be at least {needed} packets a port for a timetable, not {machine.buffers}: "
             f"use {named('at_once')}"
         )
-    slots = broadcast_slots(plan, hop_slots=timing.hop_slots)
+    slots = broadcast_slots(plan, hop_slots=machine.hop_slots)
     return slots + [0] * (2 - len(slots))
 
 

@@ -53,12 +53,13 @@ class Run {
     let hop = 0; // routers that it has left
     while (hop < count && this.cycleOf(this.left[begin + hop]) <= cycle) hop++;
     const way = this.way(packet), {length, hopSlots} = this.record;
+    const slots = hop && hop <= way.length ? hopSlots[way[hop - 1].port] : 0;
     const last = hop ? this.cycleOf(this.left[begin + hop - 1]) : 0;
     if (hop > way.length) {
       const share = Math.min(1, (cycle - last) / Math.max(1, this.tail[packet] - last));
       found.leaving.push({packet, node: this.destination[packet], share});
-    } else if (hop && cycle < last + hopSlots * length) {
-      found.crossing.push({packet, ...way[hop - 1], share: (cycle - last) / (hopSlots * length)});
+    } else if (hop && cycle < last + slots * length) {
+      found.crossing.push({packet, ...way[hop - 1], share: (cycle - last) / (slots * length)});
     } else {
       found.queued.push({packet, ...this.queueAt(way, hop), node: hop < way.length ? way[hop].node : this.destination[packet]});
     }

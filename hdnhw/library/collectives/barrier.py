@@ -3,6 +3,7 @@
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
+from hdnhw.machine.machine import make_machine
 from hdnhw.spec import BARRIER
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -40,7 +41,7 @@ def run_barrier(asked: ScheduleOptions) -> Result:
         raise SpecError(f"{named('on', 'model')} moves packets, and a {BARRIER} has none: give {named('on', 'rtl')}")
     watch = Stopwatch()
     asked, network = checked_network(asked)
-    rounds, registers = barrier_rounds(network), asked.machine.get("channel_registers") or 0
+    rounds, registers = barrier_rounds(network), make_machine(asked.fabric).signal_registers if asked.on else 0
     hop = signal_cycles(registers)
     result: Row = {"spec": str(network.spec), "nodes": network.num_nodes, "op": BARRIER}
     result |= {"on": asked.on or "schedule", "rounds": rounds, "hop_cycles": hop}

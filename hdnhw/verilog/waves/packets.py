@@ -116,7 +116,7 @@ class Waves:
         network, plan = machine.network, machine.plan
         self.neighbors = [network.neighbors(node) for node in range(network.num_nodes)]
         self._may_differ = machine.spec.crc or machine.spec.dead_pins
-        self._buffers = [machine.buffers_per_vc(vcs) for vcs in plan.num_vcs]
+        self._buffers = [machine.vc_buffers(port) for port in range(len(plan.num_vcs))]
         wires = find_fabric(machine, dump, scope)
         self.scope, self.places = wires.scope, wires.places
         self.passages: list[Passage] = []

@@ -99,14 +99,14 @@ def _wires(machine: Machine) -> tuple[dict[str, int], list[Place]]:
     length, widths, places = timing.packet_length, {"clk": 1, "rst": 1}, list[Place]()
 
     def place(node: int, port: int, prefix: str, num_vcs: int = 0, **wires: int) -> None:
-        odd = bool(machine.odd[node])
+        begins = machine.ahead(node)
         at = {name: len(widths) + number for number, name in enumerate(wires)}
         widths.update({f"{prefix}_{name}": bits for name, bits in wires.items()})
         ahead = 0 if port == LOCAL else length  # a credit of ejection counts in every cycle
-        phase = (timing.credit_phase - odd * timing.offset) % length if ahead else -1
+        phase = (timing.credit_phase - begins) % length if ahead else -1
         data = at.get("data", at.get("payload", 0))
         ready, vc, credit = at.get("ready", 0), at.get("vc", 0), at.get("credit", 0)
-        head = timing.leaving_phase(odd=odd)
+        head = machine.leaving_phase(node)
         places.append(Place(node, port, data, at["valid"], ready, vc, credit, num_vcs, head, phase))
 
     for node in range(machine.network.num_nodes):

@@ -361,7 +361,7 @@ def test_each_fault_of_a_barrier_is_seen(small: CollectiveBench) -> None:
     ("text", "machine", "cycles"),
     [
         ("mesh(4)", {"packet_length": 4}, 3 + 1),
-        ("rdn(cube(2), 1)", {"channel_registers": 1}, 6 * 2 + 1),
+        ("rdn(cube(2), 1)", {"channel_latency": "2"}, 6 * 2 + 1),
         ("torus(4, 4)", {"gapless_packets": True}, 4 + 1),
         ("hsn(2, cube(1))", {"queueing": "voq"}, 3 + 1),
     ],

@@ -38,7 +38,7 @@ def small() -> CollectiveBench:
         ("torus(4)", SMALL, {"packet_length": 4, "flit_width": 16}),
         ("hdn(torus(3), [[0]])", ALL, {"packet_length": 4, "flit_width": 16}),
         ("hsn(2, cube(2))", ALL, {}),
-        ("mesh(3)", ("exscan", "barrier"), {"packet_length": 2, "channel_registers": 0}),
+        ("mesh(3)", ("exscan", "barrier"), {"packet_length": 2, "channel_latency": "1"}),
     ],
 )
 def test_any_order_while_hosts_pause(text: str, operations: tuple[str, ...], machine: dict[str, int]) -> None:

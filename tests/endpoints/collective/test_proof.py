@@ -36,7 +36,7 @@ def test_the_barrier_of_what_is_emitted_is_proved(path):
     ("network", "options"),
     [
         ("hdn(cube(1), [[]])", {}),
-        ("torus(4, 4)", {"channel_registers": 1}),
+        ("torus(4, 4)", {"channel_latency": "2"}),
         ("cube(1)", {"packet_length": 4}),
         ("rdn(cube(3), 1)", {"operations": ("broadcast", "exchange", "barrier")}),
     ],
