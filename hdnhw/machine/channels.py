@@ -58,7 +58,7 @@ def lay_channels(network: Network, text: str, timing: SlotTiming, *, is_free: bo
     Raises
     ------
     SpecError
-        If a type of channels is none of the network's, or packets cannot cut through.
+        If a type of channels that is named without ``*`` is none of the network's, or packets cannot cut through.
     """
     latency, length = _latencies(network, text), timing.packet_length
     halves = 2 - length % 2  # steps of a slot
@@ -80,7 +80,7 @@ def _latencies(network: Network, text: str) -> tuple[int, ...]:
     for pattern, cycles in by_channel(text):
         names = [{port.name, ports[port.opposite].name} for port in ports]
         fits = [any(fnmatchcase(name, pattern) for name in both) for both in names]
-        if not any(fits) and ports:
+        if not any(fits) and ports and "*" not in pattern:
             known = ", ".join(port.name for port in ports)
             raise SpecError(f"{named('channel_latency')} names {pattern}, and {network.spec} has the channels {known}")
         latency = [cycles if fit else each for fit, each in zip(fits, latency, strict=True)]

@@ -87,6 +87,7 @@ def test_what_is_said_of_channels():
     assert set(made) == {(3, 3, 9)}
     assert machine_of("rdn(cube(2), 1)", channel_latency=2).channels.latency == (2, 2, 2)
     assert machine_of("torus(4)", channel_latency="dim0_minus=7").channels.latency == (7, 7)
+    assert machine_of("torus(4)", channel_latency="cross*=40,*=2").channels.latency == (2, 2)
     with pytest.raises(TypeError, match=r"^channel_latency must be an integer, a string or a mapping, not 2\.5$"):
         machine_of("cube(2)", channel_latency=2.5)
 

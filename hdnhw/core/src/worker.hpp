@@ -371,8 +371,8 @@ i32 Worker<K>::watch(Part& part, u32 node, u16 queue, u32 entry, i32 way) {
     return m.dead && way < local_ && m.dead[(part.begin + node) * m.ports + (way >> vc_bits_)] ? local_ : way;
 }
 
-// Allocate every router of a part that holds a packet and send the winners on. Odd routers have the
-// first turn in a slot, and what they send is there when the others have theirs.
+// Allocate every router of a part that holds a packet and send the winners on. Odd routers have the first turn in a
+// slot; with cut-through, what they send is there when the others have theirs.
 template <class K>
 void Worker<K>::allocate(Part& part, i64 turn) {
     Link* const links = part.entries.links.begin();
