@@ -17,7 +17,7 @@ def main() -> None:
         spec = board.fabric
         built = build_bitstream(board, spec, packets=PACKETS, root=Path("build") / "boards", say=say)
         size = built.bitstream.stat().st_size if built.passed else 0
-        cells = built.utilisation["comb"]
+        cells = built.utilization["comb"]
         print(
             f"| {board.name} | `{spec.network}` | {spec.packet_length} x {spec.flit_width} bits | {size} "
             f"| {built.fmax_mhz} | {built.clock_mhz} | {cells['used']} of {cells['available']} | {built.seconds:.0f} |",

@@ -23,7 +23,7 @@ from hdnhw.machine.machine import make_machine
 from hdnhw.machine.timing import buffers_per_vc
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import measure
-from hdnhw.measurement.statistics import summarise
+from hdnhw.measurement.statistics import summarize
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
@@ -135,7 +135,7 @@ def run_model(load: Load, *, longer: int, seed: int) -> Result:
     started = getrusage(RUSAGE_SELF).ru_utime
     measured = measure(model, LoadSpec(rate=load.rate, cycles=cycles, warmup=cycles, seed=seed))
     seconds = getrusage(RUSAGE_SELF).ru_utime - started
-    latency = summarise(measured.packet_latency)
+    latency = summarize(measured.packet_latency)
     if latency is None:
         raise BenchError(f"no packet has come out: {load}")
     return Result(seconds, measured.flit_hops / load.length, latency["mean"], measured.accepted_rate)

@@ -2,7 +2,7 @@
 
 A console is a block between lines of three backquotes whose first line begins with ``$``. ``...`` stands for lines that
 are not shown; those that are shown are found by their first words. ``$ cat FILE`` makes the file that it shows. Traces
-of other projects are taken from the folder that the variable TRACES names. What is synthesised is kept in build/synth
+of other projects are taken from the folder that the variable TRACES names. What is synthesized is kept in build/synth
 beside this folder, and taken from there.
 """
 
@@ -19,11 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
-SYNTHESISED = ROOT / "build" / "synth"
+SYNTHESIZED = ROOT / "build" / "synth"
 UNTIMED = {"seconds", "router_cycles_per_second"}
 """Keys whose values depend on the computer: they stay as they were."""
 
-MEASURED = SYNTHESISED / "docs-machines"
+MEASURED = SYNTHESIZED / "docs-machines"
 """Is there when `make docs-machines` has measured what docs show of `hdnhw machines`."""
 
 COMPILING = "hdnhw: compiling"
@@ -77,8 +77,8 @@ def run(arguments: list[str], folder: Path, *, stderr: int) -> subprocess.Comple
     """Run hdnhw, as it stands beside this folder, in another one; `stderr` is as of :func:`subprocess.run`."""
     if not (folder / "build").exists():
         (folder / "build").mkdir()
-        SYNTHESISED.mkdir(parents=True, exist_ok=True)
-        (folder / "build" / "synth").symlink_to(SYNTHESISED)
+        SYNTHESIZED.mkdir(parents=True, exist_ok=True)
+        (folder / "build" / "synth").symlink_to(SYNTHESIZED)
     return subprocess.run(
         [sys.executable, "-m", "hdnhw", *arguments],
         cwd=folder,

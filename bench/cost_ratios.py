@@ -15,7 +15,7 @@ from hdnhw.networks.families.dualnets import hdn, rdn
 from hdnhw.networks.parse import parse
 from hdnhw.spec import complete, cube, product, torus
 from hdnhw.spec.products import Factor, Product
-from hdnhw.topology.metrics import degree_bounds, distances_from, summarise_distances, weighted_cost_ratio
+from hdnhw.topology.metrics import degree_bounds, distances_from, summarize_distances, weighted_cost_ratio
 
 MOST_NODES, MOST_COST = 1 << 20, 40
 """Of the networks; cost is ports and diameter together."""
@@ -144,7 +144,7 @@ def check_design(by_cost: Networks) -> None:
 def checked(spec: str, nodes: int, cost: int) -> str:
     """Return ports and diameter of a network, by the closed forms and by search."""
     found, network = measure(parse(spec)), build(parse(spec))  # type: ignore[arg-type]
-    ports, searched = degree_bounds(network)[1], summarise_distances(network).diameter
+    ports, searched = degree_bounds(network)[1], summarize_distances(network).diameter
     assert (network.num_nodes, ports, searched) == (found.nodes, found.degree, found.diameter)
     assert (nodes, cost) == (found.nodes, found.degree + found.diameter), spec
     return f"{spec}: {found.degree} ports, diameter {found.diameter}"
@@ -205,7 +205,7 @@ def print_random() -> list[tuple[int, float]]:
     points = []
     for spec in RANDOM:
         network = build(parse(spec))
-        ports, diameter = degree_bounds(network)[1], summarise_distances(network).diameter
+        ports, diameter = degree_bounds(network)[1], summarize_distances(network).diameter
         assert diameter is not None
         points.append((network.num_nodes, weighted_cost_ratio(network.num_nodes, ports, diameter)))
         print(f"{spec}: {ports} ports, diameter {diameter}, CR_w {points[-1][1]:.3f}")

@@ -10,7 +10,7 @@ from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.family import FAMILIES
 from hdnhw.fpga.spec import SynthSpec
-from hdnhw.fpga.synth import Result, synthesise
+from hdnhw.fpga.synth import Result, synthesize
 from hdnhw.fpga.tools import ToolError
 from hdnhw.networks.parse import parse
 from hdnhw.spec import CROSSBARS, FabricSpec
@@ -97,7 +97,7 @@ def specs() -> Iterable[SynthSpec]:
 def row(spec: SynthSpec) -> str:
     """Return a row of the table."""
     try:
-        result: Result = synthesise(spec, say=say)
+        result: Result = synthesize(spec, say=say)
     except ToolError as error:
         sizes = f"{spec.fabric.packet_length}*{spec.fabric.flit_width} | {spec.fabric.buffers} | {spec.fabric.crossbar}"
         what = str(error).split(", see ")[0]

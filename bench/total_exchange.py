@@ -58,7 +58,7 @@ def steps_of(network: DualNetwork) -> list[Step]:
 
 
 def partners_of(network: DualNetwork, step: Step) -> Array:
-    """Return with whom each node exchanges in a step; it is checked that these are neighbours, in pairs."""
+    """Return with whom each node exchanges in a step; it is checked that these are neighbors, in pairs."""
     names, table = [port.name for port in network.ports], neighbor_table(network)
     number, turn = step
     if number < 0:

@@ -1,6 +1,6 @@
 """The longest disjoint paths by address between all pairs, against what is proved; a minute.
 
-docs/results/02-wide-diameter.md has the theorem. Paths are checked against the neighbours of their nodes.
+docs/results/02-wide-diameter.md has the theorem. Paths are checked against the neighbors of their nodes.
 """
 
 import argparse

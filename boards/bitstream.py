@@ -44,7 +44,7 @@ class BoardBuild:
     fmax_mhz : float
         Of the slowest clock.
     clock_mhz : float
-    utilisation : dict
+    utilization : dict
         Resource -> {"used", "available"}.
     seconds : float
     tools : dict of str to str
@@ -55,7 +55,7 @@ class BoardBuild:
     work: Path
     fmax_mhz: float
     clock_mhz: float
-    utilisation: dict[str, dict[str, int]]
+    utilization: dict[str, dict[str, int]]
     seconds: float
     tools: dict[str, str]
 
@@ -84,7 +84,7 @@ def build_bitstream(
     root: Path = BUILD_ROOT,
     say: Callable[[str], None] = lambda _: None,
 ) -> BoardBuild:
-    """Synthesise, place and route, and pack the self-test of a fabric for a board.
+    """Synthesize, place and route, and pack the self-test of a fabric for a board.
 
     Everything is made in ``ROOT/BOARD/work``, logs included; the bitstream goes to ``ROOT/BOARD`` last, and only if it
     meets the board's clock. One that was there before is gone as soon as the work begins.
@@ -155,7 +155,7 @@ def _build_locked(
         work=work,
         fmax_mhz=round(fmax_of(report), 2),
         clock_mhz=board.clock_hz / 1e6,
-        utilisation=_utilisation(board, report["utilization"]),
+        utilization=_utilization(board, report["utilization"]),
         seconds=round(time.monotonic() - started, 1),
         tools=tool_versions(board.tools),
     )
@@ -176,7 +176,7 @@ def _prepare(board: Board, top: BoardTop, fabric: EmittedFabric, seed: int, work
     return [arguments for _, *arguments in commands]
 
 
-def _utilisation(board: Board, report: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+def _utilization(board: Board, report: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     cells = {
         "ecp5": {"comb": "TRELLIS_COMB", "ff": "TRELLIS_FF", "ram": "DP16KD", "lutram": "TRELLIS_RAMW"},
         "ice40": {"comb": "ICESTORM_LC", "ram": "ICESTORM_RAM"},

@@ -1,4 +1,4 @@
-"""Each router of an emitted fabric alone, among neighbours that keep the channel protocol and are not routers."""
+"""Each router of an emitted fabric alone, among neighbors that keep the channel protocol and are not routers."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The cocotb test of a router among neighbours; :mod:`hdnhw.sim.rig` builds it and reads its log."""
+"""The cocotb test of a router among neighbors; :mod:`hdnhw.sim.rig` builds it and reads its log."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ PERIOD_NS = 10
 
 
 @cocotb.test()
-async def neighbours(dut: Any) -> None:
+async def neighbors(dut: Any) -> None:
     """Let the bench run to its end; it resets the router itself."""
     Clock(dut.clk, PERIOD_NS, "ns").start(start_high=False)
     await RisingEdge(dut.finished)

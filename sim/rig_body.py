@@ -45,7 +45,7 @@ BODY = """
   reg next_rst, restart, is_last, is_wrong, floods, holds, stops, is_head;
   localparam integer RUN = 0, FILL = 1, DRAIN = 2, FLOODING = 3;
 
-  // Neighbours that send, at each port: a packet for each stage of the channel.
+  // Neighbors that send, at each port: a packet for each stage of the channel.
   reg is_sent [0:PORTS*STAGES-1], is_void [0:PORTS*STAGES-1];
   integer sent_vc [0:PORTS*STAGES-1];
   reg [ADDRESS-1:0] sent_to [0:PORTS*STAGES-1];
@@ -55,7 +55,7 @@ BODY = """
   reg [1:0] hurt [0:PORTS-1];
   reg [WORD-1:0] word, wrong;
 
-  // Neighbours that receive, and last the terminal's buffer.
+  // Neighbors that receive, and last the terminal's buffer.
   reg was_valid [0:PORTS];
   integer was_vc [0:PORTS], of_vc [0:PORTS], got_at [0:PORTS];
   reg [LENGTH*WORD-1:0] got [0:PORTS];
@@ -110,7 +110,7 @@ BODY = """
       if (CUTS && is_head && port < PORTS)
         if (told[port][0] != out_valid[port]
             || (out_valid[port] ? told[port][NOTICE-1:TOLD] != n : told[port][TOLD-1:1] != 0)) blame(6, port);
-      if (port < PORTS) begin  // what came some time ago has come to the neighbour's own crossbar
+      if (port < PORTS) begin  // what came some time ago has come to the neighbor's own crossbar
         k = ripening[port*DELAY+DELAY-1];
         if (k >= 0) ripe[port*VCS+k] = ripe[port*VCS+k] + 1;
         for (k = DELAY - 1; k > 0; k = k - 1) ripening[port*DELAY+k] = ripening[port*DELAY+k-1];

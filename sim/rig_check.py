@@ -20,7 +20,7 @@ Way = tuple[int, int]
 
 @dataclass(frozen=True)
 class RigVerdict:
-    """What a router among neighbours showed.
+    """What a router among neighbors showed.
 
     Attributes
     ----------

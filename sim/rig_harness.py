@@ -1,11 +1,11 @@
-"""The test bench around one router, in SystemVerilog: neighbours that keep the channel protocol and are not routers.
+"""The test bench around one router, in SystemVerilog: neighbors that keep the channel protocol and are not routers.
 
 They send whenever they like and have a credit, to destinations that a file names for their port and virtual channel,
 and give credits whenever they like for packets that they have; what means nothing in a cycle is random, and a reset may
 come in any. What a router may never do is counted where it does it; what goes in and out is written to a log, which
 :mod:`hdnhw.sim.rig_check` judges.
 
-After some traffic the neighbours keep all credits until nothing moves, and then give them all until the router is
+After some traffic the neighbors keep all credits until nothing moves, and then give them all until the router is
 empty; or a reset comes in its midst.
 """
 
@@ -80,7 +80,7 @@ class Sizes:
         machine, timing, spec = self.machine, self.machine.timing, self.machine.spec
         length, channel = timing.packet_length, timing.channel_registers
         all_ports, stages = len(machine.network.ports), 3 + channel
-        commit = timing.head_phase - stages + 1  # of the neighbours, in the phases of the router
+        commit = timing.head_phase - stages + 1  # of the neighbors, in the phases of the router
         first = length - (spec.gapless_packets and timing.commit_phase == length - 1)
         packets = 2 * (len(self.ports) + 1) * max(machine.most_buffers, machine.ejection_buffers)
         return {

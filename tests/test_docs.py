@@ -29,9 +29,20 @@ WORDS = {
     r"\bso many\b": "that many, or the number",
     r"\bthat there (is|are)\b": "the noun itself",
     r"\blooked at\b": "checked, read, seen",
-    r"\b(neighbour|colour|behaviour|centre\b|synthesis(e|ing)\b)": "American spelling, as in the commands",
 }
 """What pages and help do not say -> what they say in its place."""
+
+BRITISH = re.compile(
+    r"[a-z]*(?:(?:behavi|col|fav|hon|neighb|rum)our|(?:label|model|travel)l(?:ed|ing)\b|cent(?:re|ring)s?\b|licen(?:c)e)"
+    r"|\b[a-z]+(?:is(?:e[drs]?|ing|ations?)|ys(?:e[drs]?|ing))\b",
+    re.IGNORECASE,
+)
+"""What is not American spelling, and words that look like it, which are the next ones."""
+
+ALIKE = re.compile(
+    r"(a?r|exerc|no|p?ra|prec|prem|(com)?prom|sup?erv|surpr|w|\w+w|adv|dev|rev|compr|conc)is(e[drs]?|ing)",
+    re.IGNORECASE,
+)
 
 
 @cache
@@ -109,6 +120,25 @@ def test_make_help_has_a_line_for_all_that_make_does():
 def test_consoles_are_as_wide_as_the_site(page):
     for block in re.findall(r"^```.*?^```", page.read_text(), re.DOTALL | re.MULTILINE):
         assert [line for line in block.splitlines() if len(line) > 120] == []
+
+
+def _british(text):
+    return {word for word in BRITISH.findall(text) if not ALIKE.fullmatch(word)}
+
+
+def test_all_that_is_written_is_in_american_spelling():
+    for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
+        if not name.endswith(".png"):
+            assert _british((ROOT / name).read_text(encoding="utf-8")) == set(), name
+
+
+def test_british_spelling_is_found():
+    words = (
+        "behavi{0}, Col{0}ed, neighb{0}s, cent{1}, unmodel{2}, summari{3}e, personali{3}ed, anal{4}ing, utili{3}ation"
+    )
+    for parts, found in ((("our", "re", "led", "s", "ys"), 9), (("or", "er", "ed", "z", "yz"), 0)):
+        assert len(_british(words.format(*parts))) == found
+    assert _british("otherwise noise raised, exercises; a precise promise") == set()
 
 
 def _said(text):

@@ -31,7 +31,7 @@ ORDER = [
     {"cli"},
     {"__init__", "__main__", "fusesoc", "litex"},
 ]
-"""Layers of hdnhw: one imports itself and what stands before it, never a neighbour of its own rank.
+"""Layers of hdnhw: one imports itself and what stands before it, never a neighbor of its own rank.
 
 The folders sim and boards stand beside hdnhw: the packages hdnhw.sim and hdnhw.boards. That of endpoints is what finds
 their kinds; the modules of a kind belong to the layers that their names say."""

@@ -17,7 +17,7 @@ PAGE, LEAST = 688, 9
 """Pixels: the width of a page, where a wider picture is made smaller; the least size of letters there."""
 
 APART = 10
-"""Least distance of two colours (CIE 1976) as one sees them who cannot see green."""
+"""Least distance of two colors (CIE 1976) as one sees them who cannot see green."""
 
 DEUTERANOPIA = np.array(
     [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]

@@ -19,7 +19,7 @@ MOST = 140
 def example() -> Finding:
     """Build the two networks of the simulation."""
     networks = [dual_net("hdn(cube(3), [[2]])"), dual_net(EXAMPLE)]
-    found = [(network.num_nodes, metrics.summarise_distances(network).diameter) for network in networks]
+    found = [(network.num_nodes, metrics.summarize_distances(network).diameter) for network in networks]
     return judge([compare(*three) for three in zip(networks, ((64, 7), (1024, 13)), found, strict=True)])
 
 

@@ -87,7 +87,7 @@ def _pairs(network: DualNetwork, case: str) -> list[tuple[int, int]]:
 
 
 def figure4() -> Finding:
-    """Count neighbours and super-nodes in the torus of Figure 4."""
+    """Count neighbors and super-nodes in the torus of Figure 4."""
     torus, factors = build(parse("torus(2, 3, 5)")), (0, 1)
     near = [torus.decode(node) for node in torus.neighbors(0).values()]
     outside = [digits for digits in near if any(digits[factor] for factor in factors)]
@@ -357,12 +357,12 @@ def _longest(network: DualNetwork, pairs: Sequence[tuple[int, int]]) -> dict[str
 
 
 FIXED = (
-    "to the letter, walks that visit a node twice included, and where the text leaves a choice: neighbours in the "
+    "to the letter, walks that visit a node twice included, and where the text leaves a choice: neighbors in the "
     "order of ports, unused super-nodes and w in that of their numbers, and in Case B the paths joined in their order"
 )
 
 CHOSEN = (
-    f"of what the text leaves open (neighbours, unused super-nodes, w, which paths are joined) any choice will do: up "
+    f"of what the text leaves open (neighbors, unused super-nodes, w, which paths are joined) any choice will do: up "
     f"to {TRIES} are drawn for a pair, then all there are if no more than {ORDERS}, and loops are taken out"
 )
 

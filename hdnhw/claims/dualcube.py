@@ -38,7 +38,7 @@ def case_of(r: int, published: object, computed: object, *, corrected: object = 
 
 
 def links_of(r: int) -> Table:
-    """Return the neighbours of every node of F_r after conditions (1) to (3) of section 2, bit u_i being bit i - 1."""
+    """Return the neighbors of every node of F_r after conditions (1) to (3) of section 2, bit u_i being bit i - 1."""
     nodes = np.arange(2 ** (2 * r - 1))
     shift = (r - 1) * (nodes >> (2 * r - 2))
     return np.stack([*(nodes ^ 1 << (i - 1) + shift for i in range(1, r)), nodes ^ 1 << (2 * r - 2)], axis=1).astype(

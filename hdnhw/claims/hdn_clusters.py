@@ -30,7 +30,7 @@ def joined_fat_trees(ports: int, clusters: int) -> tuple[npt.NDArray[np.int32], 
     Returns
     -------
     table : ndarray of int32
-        Neighbours of all nodes and switches, -1 where there is none: those of a fat tree, the nodes first, after those
+        Neighbors of all nodes and switches, -1 where there is none: those of a fat tree, the nodes first, after those
         of the fat tree before it. Node t of cluster i has a link to node C - 2 - t of cluster i + 1 + t, modulo C.
     nodes : int
         Of a fat tree.
@@ -53,7 +53,7 @@ def _beside(network: DualNetwork) -> tuple[dict[str, object], bool]:
     ends = (np.arange(clusters)[:, None] * (len(table) // clusters) + np.arange(nodes)).ravel()
     hops = np.array([metrics.table_distances(table, source)[ends] for source in range(nodes)])
     alike = len(np.unique(np.sort(hops, axis=1), axis=0)) == 1
-    own = metrics.num_edges(network) / network.num_nodes, metrics.summarise_distances(network).diameter
+    own = metrics.num_edges(network) / network.num_nodes, metrics.summarize_distances(network).diameter
     other = int((table >= 0).sum()) / 2 / len(ends), int(hops.max())
     symmetric = metrics.node_symmetric(network)
     row = {"network": str(network.spec), "nodes": network.num_nodes, "links per node": f"{own[0]:.2f}", "D": own[1]}

@@ -83,11 +83,11 @@ def _in_clusters(network: DualNetwork) -> Fraction:
 
 def _theorem3(network: DualNetwork) -> tuple[Cost, Cost]:
     """Return Theorem 3 with T_0(m n_k/2) read as its examples do, and to the letter: messages of m n_k/2 words."""
-    favourable = paper_formula(network, "exchange")
-    assert favourable is not None
+    favorable = paper_formula(network, "exchange")
+    assert favorable is not None
     crossings = (2 ** len(network.levels) - 1) * network.num_nodes
     base = prod(factor.size for factor in network.factors)
-    return favourable, Cost(favourable.startups, crossings + (favourable.words - crossings) * Fraction(base, 2))
+    return favorable, Cost(favorable.startups, crossings + (favorable.words - crossings) * Fraction(base, 2))
 
 
 def _least(network: DualNetwork) -> Fraction | int:
@@ -261,9 +261,9 @@ def theorem3() -> Finding:
     found = {case.network: case.computed for case in cases}
     for spec in FAMILY:
         network = dual_net(spec)
-        favourable, letter = _theorem3(network)
+        favorable, letter = _theorem3(network)
         row = {"network": spec, "nodes": network.num_nodes, "nested": network.is_nested}
-        row |= {"published": favourable, "to the letter": letter}
+        row |= {"published": favorable, "to the letter": letter}
         row |= {f"split {split}": found[f"{spec}, split {split}"] for split in (EVENLY, *ONE_N)}
         counted = _exchange(network, "cluster-first")
         row |= {"cluster first": Cost(counted.startups, counted.words)}

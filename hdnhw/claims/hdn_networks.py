@@ -94,7 +94,7 @@ def recurrence() -> Finding:
 
 
 def degree() -> Finding:
-    """Count the neighbours of every node."""
+    """Count the neighbors of every node."""
     cases = []
     for network in dual_nets(MOST):
         table = np.sort(metrics.neighbor_table(network), axis=1)
@@ -105,7 +105,7 @@ def degree() -> Finding:
 
 
 def torus_degree() -> Finding:
-    """Count the neighbours in the torus 2 x 3 x 5 and in the dual-nets on it, and the edge of C2 once and twice."""
+    """Count the neighbors in the torus 2 x 3 x 5 and in the dual-nets on it, and the edge of C2 once and twice."""
     cases = []
     for spec, published in (("torus(2, 3, 5)", 6), (torus_spec((30,)), 7), (torus_spec((30, 30)), 8)):
         network = dual_net(spec)
@@ -140,7 +140,7 @@ def diameter() -> Finding:
     """Search small networks from a node of each orbit."""
     cases = []
     for network in dual_nets(20 * MOST):
-        published, computed = network.diameter_formula, metrics.summarise_distances(network).diameter
+        published, computed = network.diameter_formula, metrics.summarize_distances(network).diameter
         corrected, below = metrics.diameter_corrected(network), bool(network.levels[0].cluster)
         cases.append(compare(network, published, computed, corrected=corrected, condition=below))
     return judge(

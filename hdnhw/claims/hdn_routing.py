@@ -84,7 +84,7 @@ def quotients() -> Finding:
     for network in dual_nets(QUOTIENTS):
         cluster, name = _cluster(network)
         inside = _super_nodes(network)
-        own = metrics.summarise_distances(cluster).diameter
+        own = metrics.summarize_distances(cluster).diameter
         assert own is not None, "clusters are small"
         published = own - _diameter(network, inside[-1])
         computed, nearest = _quotient_distances(metrics.neighbor_table(cluster), name)

@@ -47,7 +47,7 @@ LARGEST = 500_000, 1_300_000
 
 def searched_sizes(network: Network) -> Sizes:
     """Return nodes, degree and diameter as they are found in the simple graph."""
-    diameter = metrics.summarise_distances(network).diameter
+    diameter = metrics.summarize_distances(network).diameter
     if diameter is None:
         raise SpecError(f"{network.spec} has too many orbits to be searched")
     return network.num_nodes, metrics.degree_bounds(network)[1], diameter
@@ -113,7 +113,7 @@ def hdn_row() -> Finding:
             inside = [sum(network.factors[f].diameter for f in level.super_node_factors) for level in network.levels]
             total = sum(2**j * inside[k - j - 1] for j in range(k))
             published, theorem = 2**k * (base - total) + 2 ** (k + 1) - 2, 2**k * base - total + 2 ** (k + 1) - 2
-            computed = metrics.summarise_distances(network).diameter
+            computed = metrics.summarize_distances(network).diameter
             cases.append(compare(network, published, computed, corrected=theorem))
     corrected = "D_k = 2^k D(B) - sum_(j < k) 2^j D(SN^(k-j)) + 2^(k+1) - 2"
     return judge(cases, corrected=corrected, elsewhere="Theorem 1")

@@ -43,7 +43,7 @@ def _meshes() -> list[SwappedNetwork]:
     return [network for network in networks if network.num_nodes <= 3000]
 
 
-def _generalised() -> list[SwappedNetwork]:
+def _generalized() -> list[SwappedNetwork]:
     return [network_of(f"hsn({levels}, ghc({sizes}))") for sizes, levels in product(("3, 2", "3, 4", "4, 4"), (2, 3))]
 
 
@@ -166,9 +166,9 @@ def folded_nuclei_step() -> Finding:
     return judge(cases, of="networks, data moved")
 
 
-def generalised_step() -> Finding:
-    """Move the data of every dimension of a generalised hypercube."""
-    return _single_dimension(_generalised())
+def generalized_step() -> Finding:
+    """Move the data of every dimension of a generalized hypercube."""
+    return _single_dimension(_generalized())
 
 
 def all_port_steps(network: SwappedNetwork) -> tuple[int, int | None]:
@@ -357,8 +357,8 @@ CLAIMS = (
     ),
     claim_of(
         "section 5.3",
-        "steps to emulate one dimension of a generalised hypercube on the HSN of one",
+        "steps to emulate one dimension of a generalized hypercube on the HSN of one",
         "a constant, read as 3",
-        generalised_step,
+        generalized_step,
     ),
 )

@@ -153,7 +153,7 @@ def _most_levels(nucleus: Shape, size: int) -> int:
 
 
 def grid_nuclei() -> Finding:
-    """Take HSNs of generalised hypercubes of a degree of at least log N / log log N."""
+    """Take HSNs of generalized hypercubes of a degree of at least log N / log log N."""
     nuclei = [_grid(size, dimensions) for size, dimensions in product(range(3, 33), (2, 3))]
     pairs = [(nucleus, _swapped(levels, nucleus)) for nucleus, levels in product(nuclei, range(2, 17))]
     return _optimal(shape for nucleus, shape in pairs if nucleus.degree >= shape.order)
@@ -213,7 +213,7 @@ CLAIMS = (
     ),
     claim_of(
         "section 5.3",
-        "diameter of HSNs of generalised hypercubes, their size and dimension chosen properly",
+        "diameter of HSNs of generalized hypercubes, their size and dimension chosen properly",
         "asymptotically optimal",
         grid_nuclei,
         reading=f"properly: 2 or 3 dimensions, and a degree of log2 N / log2 log2 N or more; {READING}",

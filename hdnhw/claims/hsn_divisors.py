@@ -117,7 +117,7 @@ RESULTS: list[tuple[str, tuple[str, ...], Check]] = [
     ("Theorem 5.1: 3 steps", ("mesh",), _three_steps),
     ("Theorem 5.2: max(4 n + 1, l + 1) steps", ("mesh",), _all_ports),
     ("section 5.2: a hypercube's step in 3", ("folded_cube",), _three_steps),
-    ("section 5.3: a generalised hypercube's step in 3", ("ghc",), _three_steps),
+    ("section 5.3: a generalized hypercube's step in 3", ("ghc",), _three_steps),
 ]
 
 

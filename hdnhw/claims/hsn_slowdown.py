@@ -62,7 +62,7 @@ def _cycles_word(table: Integers, d: int, bit: int) -> int:
         np.where(step < before, 0, np.where(step == before, 2, np.where(step <= before + after, 0, -1)))
         for step in range(d + 1)
     ]
-    assert (_move(table, nodes, hops) == (nodes // d ^ 1 << bit) * d + nodes % d).all(), "the neighbours of w"
+    assert (_move(table, nodes, hops) == (nodes // d ^ 1 << bit) * d + nodes % d).all(), "the neighbors of w"
     return sum(bool((ports >= 0).any()) for ports in hops)
 
 
@@ -70,7 +70,7 @@ def _cycles_place(table: Integers, d: int, bit: int) -> int:
     """Return the steps for a bit of p on cube-connected cycles: along the ring, both ways."""
     nodes = np.arange(len(table))
     hops = [nodes % d >> bit & 1] * (1 << bit)
-    assert (_move(table, nodes, hops) == nodes // d * d + (nodes % d ^ 1 << bit)).all(), "the neighbours of p"
+    assert (_move(table, nodes, hops) == nodes // d * d + (nodes % d ^ 1 << bit)).all(), "the neighbors of p"
     return len(hops)
 
 
@@ -80,12 +80,12 @@ def _cycles_ring(table: Integers, d: int, start: int, bit: int) -> int:
     ahead = (bit - start) % d
     ways = [np.full(len(words), 0 if ahead <= d // 2 else 1)] * min(ahead, d - ahead)
     hops = [*ways, np.full(len(words), 2)]
-    assert (_move(table, words * d + start, hops) == (words ^ 1 << bit) * d + bit).all(), "the neighbours of w"
+    assert (_move(table, words * d + start, hops) == (words ^ 1 << bit) * d + bit).all(), "the neighbors of w"
     return len(hops)
 
 
 def _butterfly(d: int) -> Integers:
-    """Return the neighbours of (w, p): (w, p + 1), (w with bit p changed, p + 1), and the nodes that lead to (w, p)."""
+    """Return the neighbors of (w, p): (w, p + 1), (w with bit p changed, p + 1), and the nodes that lead to (w, p)."""
     word, place = np.divmod(np.arange(d << d), d)
     below = (place - 1) % d
     ends = [(word, (place + 1) % d), (word ^ 1 << place, (place + 1) % d), (word, below), (word ^ 1 << below, below)]
@@ -96,7 +96,7 @@ def _butterfly_word(table: Integers, d: int, bit: int) -> int:
     """Return the steps for a bit of w on a butterfly: once round, across from place `bit`."""
     nodes = np.arange(len(table))
     hops = [np.where((nodes % d + step) % d == bit, 1, 0) for step in range(d)]
-    assert (_move(table, nodes, hops) == (nodes // d ^ 1 << bit) * d + nodes % d).all(), "the neighbours of w"
+    assert (_move(table, nodes, hops) == (nodes // d ^ 1 << bit) * d + nodes % d).all(), "the neighbors of w"
     return len(hops)
 
 
@@ -121,7 +121,7 @@ def _hypernet_bit(table: Integers, sizes: Sequence[int], bit: int) -> int:
     for port, level in steps:
         uses = (table[at, port] >= 0) & ((level == 1) | ((at ^ at + 1) == (1 << level - 1) - 1))
         at = _move(table, at, [np.where(uses, port, -1)])
-    assert (at == nodes ^ 1 << bit).all(), "the neighbours in the hypercube"
+    assert (at == nodes ^ 1 << bit).all(), "the neighbors in the hypercube"
     return len(steps)
 
 

@@ -9,7 +9,7 @@ from hdnhw.claims.families import compare
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
 from hdnhw.topology.graph import Network
-from hdnhw.topology.metrics import neighbor_table, summarise_distances
+from hdnhw.topology.metrics import neighbor_table, summarize_distances
 from hdnhw.topology.symmetry import symmetry
 
 SYMMETRIC = (
@@ -31,7 +31,7 @@ LARGER = (("star(4)", 1), ("ccc(3)", 1), ("hcn(2)", 1), ("rdn(star(3), 1)", 1))
 def _sizes(network: Network) -> tuple[int, set[int], int | None]:
     """Return nodes, the degrees that nodes have, and the diameter, as they are found."""
     degrees = {int(count) for count in (neighbor_table(network) >= 0).sum(axis=1)}
-    return network.num_nodes, degrees, summarise_distances(network).diameter
+    return network.num_nodes, degrees, summarize_distances(network).diameter
 
 
 def _networks(bases: tuple[tuple[str, int], ...]) -> list[tuple[Network, Network, int]]:
@@ -40,7 +40,7 @@ def _networks(bases: tuple[tuple[str, int], ...]) -> list[tuple[Network, Network
 
 
 def sizes() -> Finding:
-    """Count nodes and neighbours and search, of the base and of the dual-net over it."""
+    """Count nodes and neighbors and search, of the base and of the dual-net over it."""
     cases = []
     for base, network, k in _networks(SYMMETRIC + LARGER):
         (nodes, degrees, diameter), found = _sizes(base), _sizes(network)

@@ -79,7 +79,7 @@ def _bound(operation: str) -> Finding:
 
 
 def scatter_bound() -> Finding:
-    """Run one-to-all personalised communication."""
+    """Run one-to-all personalized communication."""
     return _bound("scatter")
 
 
@@ -274,7 +274,7 @@ ROUNDED = "the sum n_k/2 + n_k/4 + ... of k terms was rounded up to n_k"
 
 
 def theorem4() -> Finding:
-    """Run one-to-all personalised communication."""
+    """Run one-to-all personalized communication."""
     return _approximation("scatter", f"n_k - 1 words: the recurrence, solved exactly; {ROUNDED}")
 
 
@@ -284,7 +284,7 @@ def theorem5() -> Finding:
 
 
 def theorem6() -> Finding:
-    """Run all-to-all personalised communication."""
+    """Run all-to-all personalized communication."""
 
     def compared(network: DualNetwork) -> Compared:
         got, right, levels = count(network, "exchange"), corrected_formula(network), len(network.levels)
@@ -301,12 +301,12 @@ def theorem6() -> Finding:
 
 
 def alike() -> Finding:
-    """Compare all-to-all broadcast with one-to-all personalised communication."""
+    """Compare all-to-all broadcast with one-to-all personalized communication."""
 
     def compared(network: DualNetwork) -> Compared:
         return _words(network, "allgather"), _words(network, "scatter"), True
 
-    return _approximately(compared, DIMENSIONS, names=("all-to-all broadcast", "one-to-all personalised"))
+    return _approximately(compared, DIMENSIONS, names=("all-to-all broadcast", "one-to-all personalized"))
 
 
 def message_sizes() -> Finding:
@@ -358,11 +358,11 @@ CLAIMS = (
         "(2^(k+1) - 2)(t_s + m t_w) + 2^k T_oab(0, m)",
         theorem3,
     ),
-    _claim("section IV", "one-to-all personalised communication takes at least", "(p - 1) m t_w", scatter_bound),
+    _claim("section IV", "one-to-all personalized communication takes at least", "(p - 1) m t_w", scatter_bound),
     _claim("Algorithm 2", "brings every node its message, from any source", "pseudo-code", algorithm2, "E11"),
     _claim(
         "section IV",
-        "recurrence for one-to-all personalised communication",
+        "recurrence for one-to-all personalized communication",
         "(t_s + (n_k/2 - n_(k-1)) m t_w) + T_oap(k-1, n_(k-1) m) + (t_s + n_(k-1) m t_w) + T_oap(k-1, m)",
         scatter_recurrence,
     ),
@@ -374,7 +374,7 @@ CLAIMS = (
     ),
     _claim(
         "Theorem 4",
-        "time of one-to-all personalised communication",
+        "time of one-to-all personalized communication",
         "about (2^(k+1) - 2) t_s + n_k m t_w + T(0, r m) + T(0, r/n_0 m) + (2^k - 2) T(0, m)",
         theorem4,
         "E12",
@@ -398,7 +398,7 @@ CLAIMS = (
     ),
     _claim(
         "section V",
-        "times of all-to-all broadcast and of one-to-all personalised communication",
+        "times of all-to-all broadcast and of one-to-all personalized communication",
         "approximately the same",
         alike,
         reading=f"{APPROXIMATELY}; Algorithms 2 and 3 to the letter",
@@ -406,7 +406,7 @@ CLAIMS = (
     _claim("section V", "length of msg_q in Algorithm 4", "2 n_(k-1) m", message_sizes),
     _claim(
         "section V",
-        "recurrence for all-to-all personalised communication, Algorithm 4, p(p - 1) messages",
+        "recurrence for all-to-all personalized communication, Algorithm 4, p(p - 1) messages",
         "(t_s + (n_k/2 - 1) m t_w) + T_aap(k-1, 2 n_(k-1) m) + (t_s + (n_k - 1) m t_w) + T_aap(k-1, 2 n_(k-1) m)",
         exchange_recurrence,
         reading="messages of nodes for themselves are not moved, as there are p(p - 1), nor, in a call in a cluster, "
@@ -414,7 +414,7 @@ CLAIMS = (
     ),
     _claim(
         "Theorem 6",
-        "time of all-to-all personalised communication",
+        "time of all-to-all personalized communication",
         "about (2^(k+1) - 2) t_s + 3 2^k n_k m t_w + 2^k T_aap(0, n_k m/n_0)",
         theorem6,
         "E12",

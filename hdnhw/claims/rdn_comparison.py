@@ -247,7 +247,7 @@ def example_broadcast() -> Finding:
 
 
 def example_scatter() -> Finding:
-    """Run the stages of the one-to-all personalised communication."""
+    """Run the stages of the one-to-all personalized communication."""
     one, two = (stages(algorithm(dual_net(spec), "scatter")) for spec in (RDN1, RDN2))
     steps = [[64 - 8], [32, 16, 8], [8], [4, 2, 1]]
     parts: list[tuple[str, Any, Any]] = [
@@ -287,7 +287,7 @@ def gather_stages() -> Finding:
 
 
 def exchange_stages() -> Finding:
-    """Run the all-to-all personalised communication in the order of the example: cluster, cross, cluster, cross."""
+    """Run the all-to-all personalized communication in the order of the example: cluster, cross, cluster, cross."""
     table, cases = [], []
     for spec, printed in ((RDN1, [64] * 8), (RDN2, [16384] * 18)):
         network = dual_net(spec)
@@ -347,7 +347,7 @@ CLAIMS = (
     ),
     _claim(
         "section VI",
-        "stages of one-to-all personalised communication",
+        "stages of one-to-all personalized communication",
         "(64-8) + (32+16+8) + 8 + (4+2+1) words; crossings of 16384-128 and 128",
         example_scatter,
     ),
@@ -362,7 +362,7 @@ CLAIMS = (
     ),
     _claim(
         "section VI",
-        "steps of all-to-all personalised communication",
+        "steps of all-to-all personalized communication",
         "64 words in each of 8; 16384 in each of 18",
         exchange_stages,
         "E4",
@@ -370,7 +370,7 @@ CLAIMS = (
     _claim("Table II", "communication times", "16 cells", table2, "E12", OWN),
     _claim(
         "section VI, Table II",
-        "one-to-all personalised communication",
+        "one-to-all personalized communication",
         "8 t_s + 127 m t_w; 18 t_s + (32767-128-8+1024+128-8+8) m t_w = 18 t_s + 33783 m t_w",
         table2_scatter,
         "E12",
@@ -385,7 +385,7 @@ CLAIMS = (
     ),
     _claim(
         "section VI, Table II",
-        "all-to-all personalised communication is possible: not below the sum of a node's distances",
+        "all-to-all personalized communication is possible: not below the sum of a node's distances",
         "8 t_s + 512 m t_w; 18 t_s + 16384 18 m t_w = 18 t_s + 294912 m t_w",
         table2_exchange,
         "E4",

@@ -59,7 +59,7 @@ def size() -> Finding:
 
 
 def degree() -> Finding:
-    """Count the neighbours of every node."""
+    """Count the neighbors of every node."""
     cases = []
     for network in recursive_dual_nets(MOST):
         table = np.sort(metrics.neighbor_table(network), axis=1)

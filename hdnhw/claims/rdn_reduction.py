@@ -39,7 +39,7 @@ class _Nodes:
         self.steps = 0
 
     def exchange(self, port: int, values: Maps) -> Maps:
-        """Return what each node gets from its neighbour behind a port."""
+        """Return what each node gets from its neighbor behind a port."""
         received: Maps = values[..., self.table[:, port]]
         return received
 

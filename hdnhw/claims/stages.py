@@ -94,7 +94,7 @@ RDN_CLAIMS = (
         "RDN",
         "Figure 2",
         "one-to-all broadcast in RDN^1 of the 3-cube",
-        "(a) node 0 via cross-edge, (b) in its cluster and its neighbour's, (c) via cross-edges, (d) in all clusters",
+        "(a) node 0 via cross-edge, (b) in its cluster and its neighbor's, (c) via cross-edges, (d) in all clusters",
         broadcast,
         None,
         "the drawing is not in the text that was checked; 2, 16, 30 and 128 nodes know then",

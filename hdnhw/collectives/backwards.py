@@ -5,7 +5,7 @@ T - 1 - t: by then v has the contributions of all nodes that get the message by 
 gets the message once, so in a reduce it gives its partial result away once, and each contribution comes to the root
 once. Start-ups and words are the same.
 
-The condition at v is that at u: with the digits of the neighbour behind the port for the own ones, and what was read of
+The condition at v is that at u: with the digits of the neighbor behind the port for the own ones, and what was read of
 the source read of the destination. So it is arithmetic on digits again, with no table. A scatter's condition is true
 at nodes that do not have the message, too; so a gather's is that of the one node that has it in that step, whose digits
 are those of the root, moved as the steps before say for this message. They follow from its source alone.
@@ -61,7 +61,7 @@ class _Backwards(Builder):
         self._forwards = schedule
 
     def combined(self) -> Iterator[list[Send]]:
-        """Yield what is sent in each step over the other ends of the channels, when the neighbour would send."""
+        """Yield what is sent in each step over the other ends of the channels, when the neighbor would send."""
         for step in self._forwards.steps:
             sends = []
             for send in step.sends:

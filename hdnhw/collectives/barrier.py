@@ -11,7 +11,7 @@ References
 """
 
 from hdnhw.topology.graph import Network
-from hdnhw.topology.metrics import summarise_distances
+from hdnhw.topology.metrics import summarize_distances
 
 
 def barrier_rounds(network: Network) -> int:
@@ -22,7 +22,7 @@ def barrier_rounds(network: Network) -> int:
     ValueError
         If the network is too large to be searched from every node.
     """
-    diameter = summarise_distances(network).diameter
+    diameter = summarize_distances(network).diameter
     if diameter is None:
         raise ValueError(f"network must be small enough to be searched from every node, not {network.spec}")
     return diameter

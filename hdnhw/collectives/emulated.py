@@ -1,7 +1,7 @@
 """Emulation: one step of an algorithm on the product of l copies of G, done on HSN(l, G).
 
 The guest has the same nodes X_l .. X_1. Its link (i, p) is port p of the nucleus in X_i: for G = Q_k it is a hypercube
-of lk dimensions, for K_M a generalised one, for a mesh a mesh. In a step of the guest the datum of every node crosses
+of lk dimensions, for K_M a generalized one, for a mesh a mesh. In a step of the guest the datum of every node crosses
 one link (single-dimension communication), or one datum crosses each (all ports). Here the datum of link (i, p), i > 1,
 crosses swap i, port p and swap i; where X_i = X_1, at a leader, it keeps still. All nodes do the same at once, so that
 a timetable of links says all: no node needs a table. Over a divisor M_l, X_l has the links of a block of the nucleus
@@ -246,7 +246,7 @@ def emulate(host: SwappedNetwork, timetable: Timetable) -> Emulated:
     ------
     ScheduleError
         If a link has to carry two data in a step, a node sends over a port that it lacks, or a datum ends elsewhere
-        than at the neighbour of its source in the guest, which is found from the nucleus alone.
+        than at the neighbor of its source in the guest, which is found from the nucleus alone.
     """
     carrier, first = _Carrier(host), len(host.nucleus.ports)
     for step in range(1, max(hops[-1][0] for hops in timetable.values()) + 1):

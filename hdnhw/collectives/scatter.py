@@ -1,4 +1,4 @@
-"""One-to-all personalised communication (scatter): one node has a message for every node.
+"""One-to-all personalized communication (scatter): one node has a message for every node.
 
 The order is that of Algorithm 2 of the RDN paper, with the ids of docs/papers/errata.md, E11: the source crosses with
 the messages for the other clusters of its class; both clusters deal theirs out, those for cluster q to super-node q;

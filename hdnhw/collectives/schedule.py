@@ -173,7 +173,7 @@ class Builder:
         return Schedule(self.network, name, self.circuit, tuple(steps), copies, root)
 
     def behind(self, port: int, node: Target) -> tuple[dict[int, Term], Term]:
-        """Return the digits of a node's neighbour behind a port, and whether there is one: a leader has no swap."""
+        """Return the digits of a node's neighbor behind a port, and whether there is one: a leader has no swap."""
         name, one, digits = self.network.ports[port].name, self.circuit.constant(1), dict(node)
         if name.startswith("cross"):
             layout = self.levels[int(name.removeprefix("cross")) - 1]

@@ -62,7 +62,7 @@ def allgather_schedule(network: Network, *, as_printed: bool = False, all_port: 
 
     Notes
     -----
-    In a base factor, a cycle of r nodes takes r / 2 steps if r is even, as neighbours exchange in pairs [3]_, and r - 1
+    In a base factor, a cycle of r nodes takes r / 2 steps if r is even, as neighbors exchange in pairs [3]_, and r - 1
     if it is odd or `as_printed`; a complete graph ceil(log2 r), a path twice r - 1. Each node gets r - 1 words.
 
     Where several nodes of a cluster have cross-edges to the same other one, each sends all messages over its own.
@@ -186,10 +186,10 @@ class _Spread(Builder):
         return [[(by, self.among(ahead, range(min(by, size - by))))] for by in doubled]
 
     def _pairs(self, size: int, own: Term, source: Term) -> list[Sends]:
-        """Return the steps of a cycle of even length in which neighbours exchange.
+        """Return the steps of a cycle of even length in which neighbors exchange.
 
         In the first step they are digits 2i and 2i + 1; then a node sends what the last step brought to its other
-        neighbour, first its own as well. So what a pair has had goes up from the node that is farthest up, and down
+        neighbor, first its own as well. So what a pair has had goes up from the node that is farthest up, and down
         from the one that is farthest down.
         """
         ahead, odd = own.submod(source, size), source.odd()

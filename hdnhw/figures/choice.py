@@ -104,7 +104,7 @@ def front_sheet(
 
 
 def draw_front(found: Sequence[Design], front: Sequence[Design], *, nodes: int) -> "Figure":
-    """Draw average distance against nodes, a colour for each number of ports; lines join the front of each.
+    """Draw average distance against nodes, a color for each number of ports; lines join the front of each.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def draw_front(found: Sequence[Design], front: Sequence[Design], *, nodes: int) 
 
 
 def _draw_degrees(axes: Any, found: Sequence[Design], front: Sequence[Design]) -> dict[int, str]:
-    """Draw a dot for each candidate, and join those on the front; return the colour of each number of ports."""
+    """Draw a dot for each candidate, and join those on the front; return the color of each number of ports."""
     colors = {degree: SERIES[place % len(SERIES)] for place, degree in enumerate(sorted({one.degree for one in found}))}
     for degree, color in colors.items():
         own = [one for one in found if one.degree == degree]

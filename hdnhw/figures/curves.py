@@ -19,7 +19,7 @@ KINDS = ("latency", "accepted")
 """What is drawn against the offered rate."""
 
 MARKERS = "osD^vPX*"
-"""By turns, as the colours are, and dashes when all of both were used: no two of 224 curves look the same."""
+"""By turns, as the colors are, and dashes when all of both were used: no two of 224 curves look the same."""
 
 DASHES = ("-", "--", ":", "-.")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#333333")
-"""Colours of what is drawn side by side, which the colour-blind tell apart, too (Okabe and Ito, 2008)."""
+"""Colors of what is drawn side by side, which the color-blind tell apart, too (Okabe and Ito, 2008)."""
 
 SUFFIXES = (".svg", ".png", ".pdf")
 

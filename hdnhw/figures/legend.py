@@ -1,4 +1,4 @@
-"""The legend of a picture: what each colour and mark means, in rows below the network."""
+"""The legend of a picture: what each color and mark means, in rows below the network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

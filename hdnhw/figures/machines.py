@@ -13,7 +13,7 @@ LARGEST = 2500.0
 """Area of the square around the largest mark, square points."""
 
 COLORS = {True: "#1f6f8b", False: "#c8702a"}
-"""Whether packet buffers are in block RAM -> colour."""
+"""Whether packet buffers are in block RAM -> color."""
 
 
 def machines_sheet(rows: Sequence[dict[str, Any]], network: str, about: Mapping[str, Any]) -> Sheet:

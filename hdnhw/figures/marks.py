@@ -21,23 +21,23 @@ PATH_COLORS = SERIES[:-1]
 """Of paths, in turn; the last one is for their ends."""
 
 DASHES = ("", "8 3", "2 2")
-"""Of paths in turn, all colours with the first, then with the next; of steps the first two in turn."""
+"""Of paths in turn, all colors with the first, then with the next; of steps the first two in turn."""
 
 BROKEN = "1 4"
 """Dashes of a path on which something is dead."""
 
 RAMP = ("#0d0887", "#6001a6", "#a01a9c", "#cf4c74", "#f0804e", "#e3a41c")
-"""Colours of steps from the first to the last, dark to light, mixed in between (after plasma of Matplotlib)."""
+"""Colors of steps from the first to the last, dark to light, mixed in between (after plasma of Matplotlib)."""
 
 SHARED, HELD = DARK, "#7d868b"
-"""Colours of nodes: on several paths, as their ends are; and of those that had a message before the steps drawn."""
+"""Colors of nodes: on several paths, as their ends are; and of those that had a message before the steps drawn."""
 
 Hops = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Hops drawn in one colour: a route, a path, or what a step sends.
+    """Hops drawn in one color: a route, a path, or what a step sends.
 
     Attributes
     ----------
@@ -67,9 +67,9 @@ class Marks:
     ----------
     traces : tuple of Trace
     fills : mapping of int to str
-        Node -> colour.
+        Node -> color.
     fill_texts : mapping of str to str
-        Colour of nodes -> what it means, for the legend, beside the colours of traces.
+        Color of nodes -> what it means, for the legend, beside the colors of traces.
     rings : mapping of int to str
         Node -> ``end`` or ``waypoint``.
     ring_texts : mapping of str to str
@@ -114,7 +114,7 @@ def is_broken(path: Sequence[int], dead: Marks) -> bool:
 def path_marks(
     paths: Mapping[str, Sequence[int]], waypoints: Sequence[Sequence[int]] = (), dead: Marks | None = None
 ) -> Marks:
-    """Return paths between the same two nodes, each in a colour of its own.
+    """Return paths between the same two nodes, each in a color of its own.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def path_marks(
 
 
 def _path_look(number: int) -> tuple[str, str]:
-    """Return colour and dashes of a path."""
+    """Return color and dashes of a path."""
     return PATH_COLORS[number % len(PATH_COLORS)], DASHES[number // len(PATH_COLORS) % len(DASHES)]
 
 
@@ -169,7 +169,7 @@ def cluster_marks(network: "LeveledNetwork", node: int) -> Marks:
 
 
 def embedding_marks(nodes: Sequence[int], routes: Collection[Sequence[int]]) -> Marks:
-    """Return a guest on a network: its nodes as notes, and its edges' routes, those of one length in one colour.
+    """Return a guest on a network: its nodes as notes, and its edges' routes, those of one length in one color.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def _step_colors(count: int) -> list[str]:
 
 
 def lighter(color: str, share: float) -> str:
-    """Return a colour of which so much is left on white."""
+    """Return a color of which so much is left on white."""
     return _color([255 - share * (255 - part) for part in _parts(color)])
 
 
@@ -274,7 +274,7 @@ def _parts(color: str) -> list[int]:
 
 
 def is_dark(color: str) -> bool:
-    """Whether white text is easier to read on a colour than black (relative luminance of WCAG 2, without gamma)."""
+    """Whether white text is easier to read on a color than black (relative luminance of WCAG 2, without gamma)."""
     red, green, blue = _parts(color)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 140
 

@@ -31,14 +31,14 @@ def path_faults_sheet(
         title=f"Disjoint paths among failed nodes: {about['spec']}",
         draw=partial(draw_path_faults, left, joined),
         shows="What is left of disjoint paths, and what waypoints join, against the share of nodes that have failed, a "
-        "colour for each case; the tables have the figures.",
+        "color for each case; the tables have the figures.",
         tables=[table_of("Paths left", left), *([table_of("Waypoints left", joined)] if joined else [])],
         options=about,
     )
 
 
 def draw_path_faults(left: Sequence[dict[str, Any]], joined: Sequence[dict[str, Any]]) -> "Figure":
-    """Draw what is left against the rate of faults, a panel for each figure: a colour for each case.
+    """Draw what is left against the rate of faults, a panel for each figure: a color for each case.
 
     Parameters
     ----------

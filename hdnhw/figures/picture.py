@@ -23,10 +23,10 @@ CLASS_COLORS = ("#0b3c5d", "#d55e00", "#56a5d8", "#f0c040")
 
 INNER, COMPLEMENT = "#333333", "#009e73"
 OUTER = ("#9aa5ab", "#c98a00", "#4a7fb5")
-"""Edges in a cluster; those to the complement; colours of those between clusters, level by level and in turn."""
+"""Edges in a cluster; those to the complement; colors of those between clusters, level by level and in turn."""
 
 FAINT = 0.45
-"""How much is left of the colour of edges below what is marked."""
+"""How much is left of the color of edges below what is marked."""
 
 LEAST, WIDEST, ROOM = 440, 640, 1.3
 """Least pixels across a picture with a legend; those to which a wider one is squeezed, if the middles of two nodes
@@ -36,7 +36,7 @@ SHOWN = 9.1
 """Least size of the letters in nodes where a picture is shown as wide as a page, pixels."""
 
 PAD, FRAME, EDGE_OF_FRAME = 4, "#eef2f5", "#c3ccd3"
-"""Pixels between a node and the frame around its cluster, or two frames; colours of a frame."""
+"""Pixels between a node and the frame around its cluster, or two frames; colors of a frame."""
 
 ARROW, WING, SPREAD = 9.0, 3.6, 0.09
 """Length of an arrowhead and half its width, pixels; bend between two arrows on one edge, as a share of its length."""
@@ -46,7 +46,7 @@ def network_svg(network: Network, *, labels: str = "number", marks: Marks | None
     """Draw a network.
 
     Dual-nets have class 0 of each level above and class 1 below, clusters in rows; nuclei of swapped networks stand as
-    the nodes of a nucleus do; products of several factors are grids. What the colours mean stands below, if there are
+    the nodes of a nucleus do; products of several factors are grids. What the colors mean stands below, if there are
     several.
 
     Parameters
@@ -154,7 +154,7 @@ class _Picture:
         return self._shape(one, other, bend, style)
 
     def _color(self, port: str) -> str:
-        """Return the colour of the edges of a port, lighter below what is marked."""
+        """Return the color of the edges of a port, lighter below what is marked."""
         color = edge_color(port)
         return color if self.marks.is_empty else lighter(color, FAINT)
 
@@ -281,7 +281,7 @@ def _oval(x: float, y: float, across: float, down: float, style: str) -> str:
 
 
 def edge_color(port: str) -> str:
-    """Return the colour of the edges of a port."""
+    """Return the color of the edges of a port."""
     if port == "complement":
         return COMPLEMENT
     level = _outer_level(port)

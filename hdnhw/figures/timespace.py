@@ -52,7 +52,7 @@ def timespace_sheet(
 def draw_timespace(schedule: Schedule | RegisterSchedule | Phases, execution: Execution) -> "Figure":
     """Draw a row for each node and a column for each step, as wide as the words that the step takes.
 
-    A cell has the colour of the port over which the node sends, is striped in those of several, and white where it
+    A cell has the color of the port over which the node sends, is striped in those of several, and white where it
     sends nothing. Steps in which nothing is sent have no width. Between phases there is a line, with their names above.
 
     Parameters

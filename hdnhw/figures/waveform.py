@@ -23,14 +23,14 @@ class Bit:
 
 @dataclass(frozen=True)
 class Bus:
-    """Named values, one a cycle; an empty one is drawn as a line. Equal neighbours are drawn as one.
+    """Named values, one a cycle; an empty one is drawn as a line. Equal neighbors are drawn as one.
 
     Attributes
     ----------
     name : str
     values : sequence of str
     colors : sequence of int
-        Number of a colour for each cycle; none for no colours.
+        Number of a color for each cycle; none for no colors.
     """
 
     name: str

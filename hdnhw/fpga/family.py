@@ -107,16 +107,16 @@ class Family:
     is_staged: bool = True
 
     def script(self, top: str, *, flat: bool) -> str:
-        """Return the Yosys commands that synthesise a design; one that is not `flat` has many instances of a module.
+        """Return the Yosys commands that synthesize a design; one that is not `flat` has many instances of a module.
 
         Such a design is flattened behind the mapping of memories, so that coarse logic and memories are worked on once
         a module. With 16 routers the cells are the same as of one flattened at once, in less than half the time, which
         otherwise grows faster than the number of routers.
         """
-        synthesise = f"{self.synthesis} -top {top}"
-        modules = f"{synthesise} -noflatten -run begin:map_gates"
+        synthesize = f"{self.synthesis} -top {top}"
+        modules = f"{synthesize} -noflatten -run begin:map_gates"
         whole = flat or not self.is_staged
-        steps = [synthesise] if whole else [modules, "flatten", "opt", "opt_clean", f"{synthesise} -run map_gates:"]
+        steps = [synthesize] if whole else [modules, "flatten", "opt", "opt_clean", f"{synthesize} -run map_gates:"]
         endings = [step.format(top=top) for step in self.endings]
         return "".join(f"{step}\n" for step in (*self.settings, *steps, *endings))
 

@@ -33,7 +33,7 @@ def critical_path(report: dict[str, Any]) -> list[Step]:
     Of each step: the `signal` that the cell is named after and the `stage` in which that is computed, the delay of the
     net into the cell, ``routing_ns``, and that of the cell, ``logic_ns``. The first step is the register that the path
     leaves; the last one is the register that it ends in, whose signal tells best what the path computes. In between, a
-    cell of which neither output nor input has a name of its own is called after a neighbour.
+    cell of which neither output nor input has a name of its own is called after a neighbor.
     """
     paths = [path for path in report["critical_paths"] if path["from"] == path["to"]]
     if not paths:

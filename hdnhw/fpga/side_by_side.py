@@ -19,7 +19,7 @@ from typing import Any
 from hdnhw.fpga.block_ram import choose_ram
 from hdnhw.fpga.family import DEVICES, FAMILIES
 from hdnhw.fpga.spec import SynthSpec
-from hdnhw.fpga.synth import SYNTH_ROOT, synthesise
+from hdnhw.fpga.synth import SYNTH_ROOT, synthesize
 from hdnhw.fpga.tools import TooLargeError, ToolError
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.measurement.load import LoadSpec
@@ -222,7 +222,7 @@ def measure_machines(
     placements : int
         Runs of place-and-route of each router.
     root : Path
-        See :func:`hdnhw.fpga.synth.synthesise`; the points of the model are there too.
+        See :func:`hdnhw.fpga.synth.synthesize`; the points of the model are there too.
     progress : callable
         Is told what is being done and the share that is: of synthesis, then of the model.
 
@@ -241,19 +241,19 @@ def measure_machines(
     distinct = {machine.spec.timed: machine.spec for machine in machines}
     results = ResultsFile(root / f"model-{_model_digest()}.parquet")
     sweep = Sweep(list(distinct.values()), LoadSpec(), rates=None, results=results, progress=progress)
-    synthesised, left_out = _synthesise(specs, root, progress)
-    if not synthesised:
+    synthesized, left_out = _synthesize(specs, root, progress)
+    if not synthesized:
         return [], left_out
     curves = dict(zip(distinct, sweep.run(start), strict=True))
     measured = []
     for machine in machines:
-        result, curve = synthesised.get(machine.spec), curves[machine.spec.timed]
+        result, curve = synthesized.get(machine.spec), curves[machine.spec.timed]
         if result is not None:
             measured.append(_measured(machine, result, curve))
     return measured, left_out
 
 
-def _synthesise(
+def _synthesize(
     specs: Sequence[SynthSpec], root: Path, progress: Progress
 ) -> tuple[dict[FabricSpec, dict[str, Any]], list[LeftOut]]:
     """Return the results of synthesis, and the machines without one."""
@@ -262,7 +262,7 @@ def _synthesise(
         fabric = spec.fabric
         shape = f"{number} of {len(specs)} machines: {fabric.packet_length} x {fabric.flit_width} bits"
         try:
-            results[fabric] = synthesise(spec, root=root, say=partial(_tell, progress, shape, number / len(specs)))
+            results[fabric] = synthesize(spec, root=root, say=partial(_tell, progress, shape, number / len(specs)))
         except ToolError as error:
             left_out.append(LeftOut(options_given(fabric), str(error), failed=not isinstance(error, TooLargeError)))
     return results, left_out

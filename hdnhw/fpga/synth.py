@@ -13,7 +13,7 @@ Measuring conditions
   registered and joined by XOR, four a step, with a register behind every step. A fabric has three registers
   more between two ports and behind later steps, as these are far from each other. The reset comes over a global net,
   as it should in any design with a fabric: nextpnr puts it there by itself, but on ECP5, where a DCCA tells it to.
-- The registers and XORs around the unit are synthesised in a module of their own and counted apart: ``luts``, ``ff``,
+- The registers and XORs around the unit are synthesized in a module of their own and counted apart: ``luts``, ``ff``,
   ``ram_cells`` and ``comb_sites`` are those of the unit alone, the last from a run of nextpnr that only packs it. What
   is placed and routed is the unit inside its wrapper; ``fmax_mhz`` covers all paths of both. Where nextpnr packs
   nothing without pads (MachXO3, Nexus, Gowin) it packs all, and the lookup tables of the wrapper are taken away.
@@ -113,7 +113,7 @@ class _Design:
         return {**tool_versions(used), "hdnhw": version("hdnhw")}
 
 
-def synthesise(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _: None) -> Result:
+def synthesize(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _: None) -> Result:
     """Measure a unit; take the result from ``ROOT/DIGEST`` if it is there already.
 
     Parameters
@@ -154,7 +154,7 @@ def _run_tools(design: _Design, work: Path, say: Say) -> Result:
     started = time.monotonic()
     family, about, placement = design.family, design.about, design.family.placement
     say(f"{about['spec']}: {about['unit']} on {family.name}; yosys ...")
-    cells = _synthesise(design, work)
+    cells = _synthesize(design, work)
     around = {key: count for key, count in family.count(cells[WRAPPER]).items() if key != "ram_cells"}
     result = {**about, **family.count(cells[UNIT]), "lut_inputs": family.lut_inputs, "wrapper": around}
     if placement is not None:
@@ -207,7 +207,7 @@ def _speed(reports: list[dict[str, Any]]) -> Result:
     }
 
 
-def _synthesise(design: _Design, work: Path) -> dict[str, dict[str, int]]:
+def _synthesize(design: _Design, work: Path) -> dict[str, dict[str, int]]:
     """Run Yosys, and use the output registers of block RAMs; return for each module its cells of each type, counted."""
     (work / "design.sv").write_text(design.text)
     (work / "synth.ys").write_text(design.script)

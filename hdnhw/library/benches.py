@@ -255,7 +255,7 @@ def cosim_errors(asked: CosimOptions) -> Result:
 
 
 def cosim_rig(asked: CosimOptions) -> Result:
-    """Put each router of the emitted Verilog among neighbours that are not routers, and check what leaves it."""
+    """Put each router of the emitted Verilog among neighbors that are not routers, and check what leaves it."""
     _check_simulator(asked, "the rig test needs")
     about = {"spec": str(asked.spec), "test": "rig", "simulator": asked.simulator}
     case, rows = RigCase(asked.packets, asked.seed), []

@@ -39,7 +39,7 @@ def _build(board: Board, spec: FabricSpec, packets: int, seed: int) -> Result:
         "bytes": built.bitstream.stat().st_size if built.passed else None,
         "fmax_mhz": built.fmax_mhz,
         "clock_mhz": built.clock_mhz,
-        "utilisation": built.utilisation,
+        "utilization": built.utilization,
         "seconds": built.seconds,
         "tools": built.tools,
         "passed": built.passed,

@@ -86,7 +86,7 @@ def _row(network: "Network", weight: float, tell: Say) -> dict[str, Any]:
         most = f"{SEARCH_LIMIT} nodes and {SEARCH_PORTS} ports in all"
         tell(f"diameter and average distance are searched up to {most}")
     else:
-        found = metrics.summarise_distances(network)
+        found = metrics.summarize_distances(network)
         diameter, average = found.diameter, found.average_distance
         if average is None:
             tell("diameter and average distance are not searched where too many nodes differ")

@@ -146,13 +146,13 @@ def synth(
     >>> found = hdnhw.synth("torus(4, 4)", family="ice40", placements=1)  # doctest: +SKIP
     >>> found.passed, found.fmax_mhz  # doctest: +SKIP
     """
-    from hdnhw.fpga.synth import synthesise
+    from hdnhw.fpga.synth import synthesize
     from hdnhw.fpga.tools import ToolError
 
     own = {name: getattr(asked, name) for name in options_of(SynthOptions)}
     measured = SynthSpec(fabric=fabric_of(spec, asked.endpoints, options), **own)
     try:
-        return Result(synthesise(measured, say=say))
+        return Result(synthesize(measured, say=say))
     except ToolError as error:
         say(f"hdnhw: {error}")
         about = {"spec": str(measured.fabric.network), "unit": asked.unit, "family": asked.family}

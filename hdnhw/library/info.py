@@ -76,7 +76,7 @@ def info(spec: NetworkLike, *, asked: WeightOptions) -> Result:
     }
     if network.num_nodes <= SEARCH_LIMIT and network.num_ports <= SEARCH_PORTS:
         with ProgressBar() as bar:
-            found = metrics.summarise_distances(network, progress=partial(bar.show, "searching"))
+            found = metrics.summarize_distances(network, progress=partial(bar.show, "searching"))
         average = found.average_distance
         result["diameter"] = found.diameter
         result["average_distance"] = None if average is None else float(average)
@@ -135,7 +135,7 @@ def neighbors(spec: NetworkLike, node: NodeLike) -> Result:
     -------
     Result
         ``node``, ``address``, ``paper_address``, ``four_parts``, ``neighbors`` in ascending order, and ``ports``: the
-        neighbour behind each port.
+        neighbor behind each port.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class _Nodes(Mapping[int, dict[str, Any]]):
 
 
 class _Adjacency(Mapping[int, dict[int, dict[str, Any]]]):
-    """Node -> neighbour -> what is known of the edge; found by arithmetic when a node is first looked at."""
+    """Node -> neighbor -> what is known of the edge; found by arithmetic when a node is first looked at."""
 
     def __init__(self, network: topology.Network, nodes: _Nodes) -> None:
         self._network, self._nodes = network, nodes
@@ -74,7 +74,7 @@ class Network(networkx.Graph):
     """A network: a graph of networkx that cannot be changed, whose nodes are numbers and whose edges are arithmetic.
 
     All that networkx does with graphs it does with networks. A node has its structured ``address``, an edge the names
-    of its ``ports`` at both ends. What a node's neighbours are is found when they are first asked for.
+    of its ``ports`` at both ends. What a node's neighbors are is found when they are first asked for.
 
     Parameters
     ----------

@@ -84,13 +84,13 @@ PICTURES = {
         "DISJ",
         HDN_3,
         {"fan": (0, 5)},
-        "Paths of Algorithm 5, one to node 5 by a neighbour in its super-node (figure 6a)",
+        "Paths of Algorithm 5, one to node 5 by a neighbor in its super-node (figure 6a)",
     ),
     "disj-fan-2.svg": Figure(
         "DISJ",
         HDN_3,
         {"fan": (0, 7)},
-        "Paths of Algorithm 5, one to node 7, in whose super-node is no neighbour (figure 6b)",
+        "Paths of Algorithm 5, one to node 7, in whose super-node is no neighbor (figure 6b)",
     ),
     "disj-a.svg": Figure(
         "DISJ", HDN_3, {"paths": (0, 7), "algorithm": "paper"}, "Disjoint paths of Algorithm 6, Case A (figure 7)"

@@ -16,7 +16,7 @@ from hdnhw.machine.timing import LONG_SLOT, SlotTiming
 from hdnhw.spec.options import by_channel
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
-from hdnhw.topology.colouring import two_colours
+from hdnhw.topology.coloring import two_colors
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
 
@@ -95,20 +95,20 @@ def _apart(network: Network, steps: Sequence[int], *, at_rest: bool) -> tuple[li
     """
     table, mirror = neighbor_table(network), [port.opposite for port in network.ports]
     rest = np.full(len(steps), at_rest)
-    odd = two_colours(table, rest)
+    odd = two_colors(table, rest)
     if odd is None:
         raise SpecError(
             f"cut-through needs a network without cycles of odd length, and {network.spec} has some: "
             "its neighbors cannot all be half a slot apart"
         )
     wanted = np.array([each % 2 == 1 for each in steps], np.bool_)
-    if (whole := two_colours(table, rest ^ wanted)) is not None:
+    if (whole := two_colors(table, rest ^ wanted)) is not None:
         return list(steps), whole
     kept = np.zeros(len(steps), np.bool_)
     for port in np.flatnonzero(wanted):
         if port <= mirror[port]:
             tried = kept.copy()
             tried[port] = tried[mirror[port]] = True
-            if (found := two_colours(table, rest ^ tried)) is not None:
+            if (found := two_colors(table, rest ^ tried)) is not None:
                 kept, odd = tried, found
     return [each + (each % 2 and not kept[port]) for port, each in enumerate(steps)], odd

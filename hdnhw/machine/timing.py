@@ -70,7 +70,7 @@ class SlotTiming:
     queueing : str
         One of :data:`hdnhw.spec.QUEUEINGS`: with ``voq``, slots of fewer than eight flits need all cycles for matching.
     switching : str
-        One of :data:`hdnhw.spec.SWITCHINGS`: with ``cut-through`` the slots of neighbours are half a slot apart, and a
+        One of :data:`hdnhw.spec.SWITCHINGS`: with ``cut-through`` the slots of neighbors are half a slot apart, and a
         packet leaves a router half a slot after the one before.
     channel_registers : int
         Registers that a flit passes behind that of switch traversal while it is in the router's time.

@@ -4,7 +4,7 @@ import numpy as np
 
 from hdnhw.measurement.replay import replay
 from hdnhw.measurement.results import Row
-from hdnhw.measurement.statistics import summarise
+from hdnhw.measurement.statistics import summarize
 from hdnhw.measurement.sweep import machine_row
 from hdnhw.model.fabric import model_of
 from hdnhw.spec import FabricSpec
@@ -58,9 +58,9 @@ def measure_requests(fabric: FabricSpec, spec: RequestSpec, *, progress: Progres
         "measured_cycles": [begin, end],
         "request_rate": round(len(request) / each, 6),
         "accepted_rate": round(packets * length / each, 6),
-        "round_trip": summarise(np.bincount(run.tail[reply] - run.created[request])),
-        "request_latency": summarise(np.bincount(latency[request])),
-        "reply_latency": summarise(np.bincount(latency[reply])),
+        "round_trip": summarize(np.bincount(run.tail[reply] - run.created[request])),
+        "request_latency": summarize(np.bincount(latency[request])),
+        "reply_latency": summarize(np.bincount(latency[reply])),
         "cycles": run.cycles,
         "seconds": round(run.seconds, 3),
         "router_cycles_per_second": round(network.num_nodes * run.cycles / run.seconds),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hdnhw.measurement.load import BATCHES, LoadSpec
 from hdnhw.measurement.loaded import LoadedFabric, Steps, done, warming_up
-from hdnhw.measurement.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarise
+from hdnhw.measurement.statistics import LEAST_TIMES, grows, interval, mean_of, piles_up, summarize
 from hdnhw.model.counts import Counts
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
@@ -281,7 +281,7 @@ def zero_load_latency(model: FabricModel, load: LoadSpec) -> float | None:
     rate = max(LEAST_RATE, 1 / (LONE_SLOTS * model.plan.network.num_terminals))
     cycles = min(MOST_CYCLES, LONE_PACKETS * LONE_SLOTS * model.timing.packet_length)
     lone = measure(model, replace(load, injection="bernoulli", rate=rate, cycles=cycles, warmup=0, precision=None))
-    summary = summarise(lone.packet_latency)
+    summary = summarize(lone.packet_latency)
     return None if summary is None else summary["mean"]
 
 

@@ -11,7 +11,7 @@ from hdnhw.endpoints.relay.model import RelayCourse, Sends
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.machine import Machine
 from hdnhw.measurement.load import LoadSpec
-from hdnhw.measurement.statistics import summarise
+from hdnhw.measurement.statistics import summarize
 from hdnhw.measurement.sweep import load_row, machine_row
 from hdnhw.model.fabric import FabricModel
 from hdnhw.multipath.waypoints import Detours, RouteTable
@@ -100,7 +100,7 @@ def measure_relayed(model: FabricModel, load: LoadSpec, *, progress: Progress = 
 
 
 def _summary(latency: Integers) -> dict[str, float] | None:
-    return summarise(np.bincount(latency)) if len(latency) else None
+    return summarize(np.bincount(latency)) if len(latency) else None
 
 
 def _sends(machine: Machine, waypoints: int, faults: Faults, load: LoadSpec, cycles: int) -> tuple[Sends, Integers]:

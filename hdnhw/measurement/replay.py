@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.measurement.results import Row
-from hdnhw.measurement.statistics import bins, summarise
+from hdnhw.measurement.statistics import bins, summarize
 from hdnhw.measurement.sweep import machine_row
 from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import MAX_CYCLE
@@ -353,7 +353,7 @@ def _row(
     flits = length / (nodes * max(1, run.cycles - int(trace.cycle.min())))
     offered = offered_rate(trace, nodes=nodes, packet_length=length, limit=run.cycles)
     return {
-        "dependencies": "honoured" if len(trace.dependent) else "none",
+        "dependencies": "honored" if len(trace.dependent) else "none",
         "complete": bool(arrived.all()) and trace.whole,
         "offered_rate": None if offered is None else round(offered, 6),
         "accepted_rate": round(run.taken * flits, 6),
@@ -361,8 +361,8 @@ def _row(
         "packets": packets,
         "payload_share": round(int(trace.flits[created].sum()) / (packets * length), 6) if packets else None,
         "delivered": len(tail),
-        "packet_latency": summarise(latency),
-        "network_latency": summarise(np.bincount(tail - run.head[arrived])),
+        "packet_latency": summarize(latency),
+        "network_latency": summarize(np.bincount(tail - run.head[arrived])),
         "mean_hops": round(float(run.hops[arrived].mean()), 4) if len(tail) else None,
         "cycles": run.cycles,
         "seconds": round(run.seconds, 3),

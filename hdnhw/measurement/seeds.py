@@ -13,7 +13,7 @@ from hdnhw.measurement.lanes import EndlessRouteError, in_reach, measure_lanes
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import Measurement, measure
 from hdnhw.measurement.results import Row
-from hdnhw.measurement.statistics import half_width, summarise
+from hdnhw.measurement.statistics import half_width, summarize
 from hdnhw.model.fabric import FabricModel
 from hdnhw.spec.load import MOST_SEEDS
 from hdnhw.support.errors import SpecError
@@ -117,7 +117,7 @@ def _rounded(values: Any) -> float:
 
 
 def _mean(histogram: Any) -> float | None:
-    summary = summarise(histogram)
+    summary = summarize(histogram)
     return None if summary is None else summary["mean"]
 
 
@@ -131,7 +131,7 @@ def pooled(histograms: Sequence[Integers]) -> Integers:
 
 def _summary(histograms: Sequence[Integers]) -> dict[str, float] | None:
     """Return a summary of all messages of several runs, its mean that of the runs' means."""
-    summary = summarise(pooled(histograms))
+    summary = summarize(pooled(histograms))
     means = [mean for mean in map(_mean, histograms) if mean is not None]
     return None if summary is None else summary | {"mean": round(float(np.mean(means)), 4)}
 

@@ -219,12 +219,12 @@ def mean_of(histogram: Integers) -> float:
     return float(histogram @ np.arange(len(histogram)) / histogram.sum())
 
 
-def summarise(histogram: Integers) -> dict[str, float] | None:
+def summarize(histogram: Integers) -> dict[str, float] | None:
     """Return mean, median (the lower one of two), 95th and 99th percentile and maximum of a histogram; None if empty.
 
     Examples
     --------
-    >>> summarise(np.array([0, 2, 1, 1]))
+    >>> summarize(np.array([0, 2, 1, 1]))
     {'mean': 1.75, 'p50': 1, 'p95': 3, 'p99': 3, 'max': 3}
     """
     total = int(histogram.sum())

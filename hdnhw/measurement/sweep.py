@@ -14,7 +14,7 @@ from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import Measurement, measure, zero_load_latency
 from hdnhw.measurement.results import MEASURED, ResultsFile, Row, wrong_column
 from hdnhw.measurement.seeds import check_seeds, loads_of, measure_loads, measure_seeds, seeds_row
-from hdnhw.measurement.statistics import rounded, summarise
+from hdnhw.measurement.statistics import rounded, summarize
 from hdnhw.model.fabric import FabricModel, model_of
 from hdnhw.rules.plan import VALIANT
 from hdnhw.rules.statistics import routing_statistics
@@ -140,8 +140,8 @@ def measurement_row(model: FabricModel, load: LoadSpec, measured: Measurement) -
         "packets": measured.packets,
         "payload_share": round(measured.payload_share, 6) if measured.packets else None,
         "delivered": measured.delivered,
-        "packet_latency": summarise(measured.packet_latency),
-        "network_latency": summarise(measured.network_latency),
+        "packet_latency": summarize(measured.packet_latency),
+        "network_latency": summarize(measured.network_latency),
         "confidence_95": _width(measured.half_width, 3),
         "accepted_confidence_95": _width(measured.accepted_half_width, 6),
         "mean_hops": round(measured.mean_hops, 4) if measured.delivered else None,

@@ -295,7 +295,7 @@ def model_of(spec: FabricSpec, engine: str = COMPILED) -> FabricModel:
 
 
 def _neighbors(table: npt.NDArray[np.int32]) -> dict[str, Any]:
-    """Return the neighbours for the core: as the bits that flip where all ports flip some, which needs no table."""
+    """Return the neighbors for the core: as the bits that flip where all ports flip some, which needs no table."""
     flips = table[0] if len(table) else np.zeros(table.shape[1], np.int32)
     there = flips > 0
     for port in np.flatnonzero(there):

@@ -5,8 +5,8 @@ and the length of an address, not with the number of nodes, and no condition on 
 
 1. A factor of B that is in every super-node is a factor of the whole network: its digit is never exchanged. Paths in a
    product are put together from paths in its parts.
-2. Without such factors the d0 + k - 1 neighbours of u in its cluster, and u, reach d0 + k super-nodes, no two the same:
-   a neighbour along a factor of SN^k, which is in the super-node of u, goes on over the cross-edge of the highest level
+2. Without such factors the d0 + k - 1 neighbors of u in its cluster, and u, reach d0 + k super-nodes, no two the same:
+   a neighbor along a factor of SN^k, which is in the super-node of u, goes on over the cross-edge of the highest level
    j < k with the factor outside SN^j, which takes the changed digit into the id of a cluster. This is the *fan* of u.
 3. Case A, one cluster: the paths of the level below, and one over the cross-edges of u and v and a third cluster.
 4. Case B, clusters of two classes: one path stays in the two. Each other goes over two clusters of its own, to which
@@ -36,7 +36,7 @@ Paths = list[list[Node]]
 
 
 def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
-    """Return as many paths between two nodes, that share no other node, as a node has neighbours.
+    """Return as many paths between two nodes, that share no other node, as a node has neighbors.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
 def short_routes(network: Network, src: int, dst: int) -> list[list[int]]:
     """Return the paths of least total length in a small part of the network.
 
-    The part holds the paths of :func:`disjoint_routes` and the hop-by-hop routes from each neighbour of `src` to each
+    The part holds the paths of :func:`disjoint_routes` and the hop-by-hop routes from each neighbor of `src` to each
     of `dst`; its size grows with the degree and the length of a route only. One of the paths may be longer than
     :func:`length_bound`. Parameters and errors are those of :func:`disjoint_routes`.
     """
@@ -107,7 +107,7 @@ def linked_routes(network: Network, sources: Sequence[int], targets: Sequence[in
     network : Network
         See :func:`disjoint_routes`.
     sources, targets : sequence of int
-        As many sources as targets, and at most as many as a node has neighbours; or one of either, which all paths
+        As many sources as targets, and at most as many as a node has neighbors; or one of either, which all paths
         share. A node of both sets is a path of its own.
 
     Returns
@@ -389,7 +389,7 @@ class _Pair:
         """Return the way from a node to the root of a fan.
 
         Where a cluster is a cube, and they are a bit short of being opposite, it goes round by the node opposite to
-        `entry`, a neighbour of the root: that one's path would be the longest of the others (docs/results/02, the
+        `entry`, a neighbor of the root: that one's path would be the longest of the others (docs/results/02, the
         dual-cube).
         """
         nest = self.nest

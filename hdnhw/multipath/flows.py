@@ -100,7 +100,7 @@ def fault_of_paths(
     Parameters
     ----------
     neighbors : callable
-        From a node to its neighbours.
+        From a node to its neighbors.
     source, target : int
     paths : sequence of sequence of int
         The nodes of each.

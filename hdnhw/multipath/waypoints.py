@@ -90,7 +90,7 @@ class RouteTable:
         return reached
 
     def _alive(self, faults: Faults) -> npt.NDArray[np.int32]:
-        """Return the neighbours over healthy channels."""
+        """Return the neighbors over healthy channels."""
         return np.where(faults.all_channels(self.neighbors), np.int32(-1), self.neighbors)
 
 

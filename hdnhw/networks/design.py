@@ -226,7 +226,7 @@ def measure(spec: Product | DualNet, degree_weight: float = 0.5) -> Design:
     network = DualNetwork(spec)
     diameter, average = metrics.diameter_corrected(network), metrics.nested_average_distance(network)
     if average is None and network.num_nodes <= MOST_SEARCHED:
-        found = metrics.summarise_distances(network)
+        found = metrics.summarize_distances(network)
         diameter, average = found.diameter, found.average_distance
     assert diameter is not None, "products and dual-nets have a closed form"
     return Design(

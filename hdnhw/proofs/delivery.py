@@ -36,7 +36,7 @@ CHECKED = ("wrong", "was_wrong", "write_data")
 """Ends of the names of the wires that say whether a flit is wrong, and of those with what is written."""
 
 
-def unmodelled(machine: Machine) -> str:
+def unmodeled(machine: Machine) -> str:
     """Return the options of a machine of which rigs know nothing, as on the command line; empty if there are none."""
     spec = machine.spec
     options = {
@@ -76,7 +76,7 @@ def prove_delivery(
     settle : Settle
         Answers for rigs.
     """
-    strange = unmodelled(fabric.machine)
+    strange = unmodeled(fabric.machine)
     for module, rigs, checks in _modules(fabric):
         names = tuple(name for name, _ in (*checks, *rigs(0)))
         if parts and not any(part.startswith(names) for part in parts):
@@ -114,7 +114,7 @@ def prove_waiting(
 
     Of routers that the rig does not know, nothing is decided. Parts are queues, without their bounds.
     """
-    strange = unmodelled(fabric.machine) or WaitingRig.unknown(fabric.machine)
+    strange = unmodeled(fabric.machine) or WaitingRig.unknown(fabric.machine)
     for shape, module in enumerate(fabric.modules.routers):
         if strange:
             yield Settled("undecided", f"the rig does not know {strange}").finding("waiting", module, "all")

@@ -63,7 +63,7 @@ class InputRig(RouterPart):
         return "" if self._port == self._local else self._ignore(self._port)
 
     def _enter(self) -> None:
-        """Let a neighbour send what it has credits for; the virtual channel comes a cycle before the rest."""
+        """Let a neighbor send what it has credits for; the virtual channel comes a cycle before the rest."""
         num_vcs, before = len(self._widths), self._stages[-2]
         self._channel()
         self._wire("pushed", self._at(self._push_phase))

@@ -25,7 +25,7 @@ _LEAST = 64
 """Bits of a word at least: users choose some."""
 
 _WORDS = 16
-"""Words of any value, of which neighbouring transfers have different ones."""
+"""Words of any value, of which neighboring transfers have different ones."""
 
 
 _READ = f"""read_verilog -formal -sv rig.sv

@@ -210,7 +210,7 @@ class SwitchRig(RouterPart):
                     self.claims.append((said, f"!{joins} || {sent} == {late[port]}"))
 
     def _output(self, port: int) -> None:
-        """A neighbour that receives: it gives credits for packets that it has, and junk where they are not counted."""
+        """A neighbor that receives: it gives credits for packets that it has, and junk where they are not counted."""
         name, num_vcs = self._name(port), self._plan.num_vcs[port]
         slots, gives = self._machine.vc_buffers(port), self._free(f"f_gives_{name}", num_vcs)
         width = index_width(num_vcs)

@@ -6,7 +6,7 @@ from operator import or_, xor
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-UNINITIALISED = "hdnhw.uninitialised"
+UNINITIALIZED = "hdnhw.uninitialized"
 """Attribute of a register that has no initial value in emitted text, and is not read before its first clock edge.
 
 A tool then needs no flip-flop where its input is constant, as it is behind an address that is known; with an initial
@@ -42,7 +42,7 @@ def selected(chosen: Iterable[Value], words: Iterable[Value]) -> Value:
 def stepped(level: Value, up: Value, down: Value) -> Value:
     """Return a count in thermometer code, as many low bits set as it counts, one `up` and one `down`.
 
-    The caller never takes it beyond its bits. A bit looks at its two neighbours only.
+    The caller never takes it beyond its bits. A bit looks at its two neighbors only.
     """
     stays, more, less = up | ~down, up & ~down, ~up
     lower, upper = Cat(Const(1, 1), level[:-1]), Cat(level[1:], Const(0, 1))

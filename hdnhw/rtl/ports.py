@@ -63,7 +63,7 @@ def _members_of_onward(machine: Machine) -> dict[str, Any]:
 
 
 def _behind(neighbors: Value, take: Value) -> Value:
-    """Return the packed address of the neighbour at the port that is taken; 0 of ejection."""
+    """Return the packed address of the neighbor at the port that is taken; 0 of ejection."""
     ports = len(take) - 1
     width = len(neighbors) // ports
     return reduce(or_, (Mux(take[port], neighbors[port * width : (port + 1) * width], 0) for port in range(ports)))
@@ -101,7 +101,7 @@ class InputPort(wiring.Component):
     errors : Out(16)
         Packets that came with a flit that is not what its check bits say; absent in machines without a crc.
     neighbors : In(ports x address width)
-        The packed addresses of the router's neighbours; absent without cut-through.
+        The packed addresses of the router's neighbors; absent without cut-through.
     onward : Out(onward_layout)
         In the commit phase, what the next router does with the packet that has been granted; absent likewise.
     """

@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import UNINITIALISED, below
+from hdnhw.rtl.bits import UNINITIALIZED, below
 from hdnhw.rtl.circuit import OPERATIONS
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.topology.address import AddressLayout
@@ -114,7 +114,7 @@ class _Wire:
         if not self.moves:
             return self.value
         if self._behind is None:
-            self._behind = Signal(self.value.shape(), name="middle", reset_less=True, attrs={UNINITIALISED: 1})
+            self._behind = Signal(self.value.shape(), name="middle", reset_less=True, attrs={UNINITIALIZED: 1})
             m.d.sync += self._behind.eq(self.value)
         return self._behind
 

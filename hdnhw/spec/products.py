@@ -94,7 +94,7 @@ def mesh(*sizes: int) -> Product:
 
 
 def ghc(*sizes: int) -> Product:
-    """Make a generalised hypercube, a product of complete graphs."""
+    """Make a generalized hypercube, a product of complete graphs."""
     return _product_of("ghc", "complete", sizes)
 
 

@@ -1,1 +1,1 @@
-"""Networks by arithmetic: digits, ports, neighbours, addresses and metrics."""
+"""Networks by arithmetic: digits, ports, neighbors, addresses and metrics."""

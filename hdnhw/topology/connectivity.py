@@ -75,7 +75,7 @@ def node_connectivity(table: Table, found: Symmetry | None, *, work: int = WORK)
 
 
 def disjoint_paths(table: Table, source: int, target: int) -> int:
-    """Return the most paths between two nodes that are not neighbours which share no other node."""
+    """Return the most paths between two nodes that are not neighbors which share no other node."""
     return _flow(_split(table), source, target)
 
 

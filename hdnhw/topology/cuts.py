@@ -42,7 +42,7 @@ PATIENCE = 1000
 """Swaps in a row that do not make a cut smaller than it was."""
 
 SWEEPS, WAVES = (16, 64, 256, 1024), 16
-"""How often heights are made those of their neighbourhood; the waves of each kind that cuts begin with, at most."""
+"""How often heights are made those of their neighborhood; the waves of each kind that cuts begin with, at most."""
 
 MOST_UNSMOOTHED = 16
 """Most nodes of a network whose cuts do not begin with waves."""
@@ -220,7 +220,7 @@ def best_cut(table: Table, starts: Sequence[Half] = ()) -> Half:
     Parameters
     ----------
     table : ndarray of int32, shape (num_nodes, ports)
-        Neighbours, as often as there are edges to them; -1 for none.
+        Neighbors, as often as there are edges to them; -1 for none.
     starts : sequence of ndarray of bool
         Halves to begin with, besides those that are made here; they need not be balanced.
     """
@@ -250,7 +250,7 @@ def _other_halves(nodes: int) -> Iterator[Half]:
 
 
 def _smooth_halves(table: Table) -> Iterator[Half]:
-    """Yield the upper halves of slow waves on a network: random heights, each node's made that of its neighbourhood.
+    """Yield the upper halves of slow waves on a network: random heights, each node's made that of its neighborhood.
 
     That is power iteration towards the eigenvectors of the Laplacian, stopped at several scales. It is in integers:
     eigenvectors of a symmetric network are not determined, and differ from one processor to another.

@@ -107,7 +107,7 @@ class DualNetwork(LeveledNetwork):
         return tuple(result)
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
+        """Return the digits of the neighbor behind `port`, which must exist (see :meth:`has_port`)."""
         description = self.ports[port]
         if description.level:
             return self.cross(digits, description.level)

@@ -1,6 +1,6 @@
 """Networks that are lists of edges: any graph, with switches that have no terminal if need be.
 
-Ports come from a proper colouring of the edges: an edge is behind the port of its colour at both ends, so that a port
+Ports come from a proper coloring of the edges: an edge is behind the port of its color at both ends, so that a port
 is seen as the same one from the other end, as in the networks that are given by arithmetic.
 """
 
@@ -16,14 +16,14 @@ from hdnhw.spec import NetworkSpec
 from hdnhw.topology.graph import Digits, Network, Port, own_inverses
 
 TRIES = 64
-"""Pairs of colours by which room is made for an edge, before there is one colour more."""
+"""Pairs of colors by which room is made for an edge, before there is one color more."""
 
 
-def colour_edges(num_nodes: int, edges: Iterable[tuple[int, int]]) -> npt.NDArray[np.int32]:
-    """Colour edges so that no two at a node have the same colour.
+def color_edges(num_nodes: int, edges: Iterable[tuple[int, int]]) -> npt.NDArray[np.int32]:
+    """Color edges so that no two at a node have the same color.
 
-    A graph of degree d needs d colours or d + 1 (Vizing, 1964); where both ends have no common free colour, a path of
-    two colours is exchanged (Kempe), which always works in graphs without odd cycles. Others may get a few more.
+    A graph of degree d needs d colors or d + 1 (Vizing, 1964); where both ends have no common free color, a path of
+    two colors is exchanged (Kempe), which always works in graphs without odd cycles. Others may get a few more.
 
     Parameters
     ----------
@@ -33,47 +33,47 @@ def colour_edges(num_nodes: int, edges: Iterable[tuple[int, int]]) -> npt.NDArra
 
     Returns
     -------
-    ndarray of int32, shape (num_nodes, colours)
-        The node at the other end of the edge of each colour, -1 where there is none.
+    ndarray of int32, shape (num_nodes, colors)
+        The node at the other end of the edge of each color, -1 where there is none.
 
     Examples
     --------
-    >>> colour_edges(3, [(0, 1), (0, 2), (1, 2)]).tolist()
+    >>> color_edges(3, [(0, 1), (0, 2), (1, 2)]).tolist()
     [[1, 2, -1], [0, -1, 2], [-1, 0, 1]]
     """
     listed = [(int(one), int(other)) for one, other in edges]
     degrees = np.bincount(np.array(listed, np.int64).reshape(-1), minlength=num_nodes)
-    colours = int(degrees.max(initial=0))
+    colors = int(degrees.max(initial=0))
     behind: list[dict[int, int]] = [{} for _ in range(num_nodes)]
     for one, other in listed:
-        colour = _room(behind, one, other, colours)
-        if colour == colours:
-            colours += 1
-        behind[one][colour], behind[other][colour] = other, one
-    table = np.full((num_nodes, colours), -1, np.int32)
+        color = _room(behind, one, other, colors)
+        if color == colors:
+            colors += 1
+        behind[one][color], behind[other][color] = other, one
+    table = np.full((num_nodes, colors), -1, np.int32)
     for node, row in enumerate(behind):
-        for colour, end in row.items():
-            table[node, colour] = end
+        for color, end in row.items():
+            table[node, color] = end
     return table
 
 
-def _room(behind: list[dict[int, int]], one: int, other: int, colours: int) -> int:
-    """Return a colour that is free at both ends of an edge, made so if need be; `colours` if that does not work."""
-    for colour in range(colours):
-        if colour not in behind[one] and colour not in behind[other]:
-            return colour
-    free = [[colour for colour in range(colours) if colour not in behind[node]] for node in (one, other)]
+def _room(behind: list[dict[int, int]], one: int, other: int, colors: int) -> int:
+    """Return a color that is free at both ends of an edge, made so if need be; `colors` if that does not work."""
+    for color in range(colors):
+        if color not in behind[one] and color not in behind[other]:
+            return color
+    free = [[color for color in range(colors) if color not in behind[node]] for node in (one, other)]
     pairs = ((a, b) for a in free[0] for b in free[1])
     for (a, b), _ in zip(pairs, range(TRIES), strict=False):
         path = list(_path(behind, other, a, b))
         if path[-1] != one:
             _exchange(behind, path, a, b)
             return a
-    return colours
+    return colors
 
 
 def _path(behind: list[dict[int, int]], node: int, a: int, b: int) -> Iterator[int]:
-    """Yield the nodes of the path of colours a, b, a, ... from a node that has no edge of colour b."""
+    """Yield the nodes of the path of colors a, b, a, ... from a node that has no edge of color b."""
     yield node
     while a in behind[node]:
         node = behind[node][a]
@@ -82,18 +82,18 @@ def _path(behind: list[dict[int, int]], node: int, a: int, b: int) -> Iterator[i
 
 
 def _exchange(behind: list[dict[int, int]], path: Sequence[int], a: int, b: int) -> None:
-    """Exchange two colours on a path whose first edge has colour a."""
+    """Exchange two colors on a path whose first edge has color a."""
     ends = list(pairwise(path))
     for place, (one, other) in enumerate(ends):
-        colour = (a, b)[place % 2]
-        del behind[one][colour], behind[other][colour]
+        color = (a, b)[place % 2]
+        del behind[one][color], behind[other][color]
     for place, (one, other) in enumerate(ends):
-        colour = (b, a)[place % 2]
-        behind[one][colour], behind[other][colour] = other, one
+        color = (b, a)[place % 2]
+        behind[one][color], behind[other][color] = other, one
 
 
 class EdgeNetwork(Network):
-    """A network given by the neighbours of its nodes.
+    """A network given by the neighbors of its nodes.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class EdgeNetwork(Network):
         return self._diameter
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the neighbour behind `port`."""
+        """Return the neighbor behind `port`."""
         (node,) = digits
         found = self.table[node, port]
         return (int(found) if found.ndim == 0 else found.astype(np.int64),)
@@ -179,5 +179,5 @@ class EdgeNetwork(Network):
 
 def network_of_edges(spec: NetworkSpec, num_nodes: int, edges: Iterable[tuple[int, int]], **known: Any) -> EdgeNetwork:
     """Return the network of a list of edges; what else is known goes to :class:`EdgeNetwork`."""
-    table = colour_edges(num_nodes, edges)
-    return EdgeNetwork(spec, table, own_inverses(f"port{colour}" for colour in range(table.shape[1])), **known)
+    table = color_edges(num_nodes, edges)
+    return EdgeNetwork(spec, table, own_inverses(f"port{color}" for color in range(table.shape[1])), **known)

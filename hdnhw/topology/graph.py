@@ -1,4 +1,4 @@
-"""What all networks have in common: digits, ports, neighbours and addresses, by arithmetic.
+"""What all networks have in common: digits, ports, neighbors and addresses, by arithmetic.
 
 A node is a tuple of mixed-radix digits, most significant first, and in most networks its number is that of these
 digits. Every operation works on Python integers and, digit by digit, on numpy integer arrays alike, so one definition
@@ -33,7 +33,7 @@ class Port:
     ----------
     name : str
     opposite : int
-        Index of the port on which the neighbour sees the same edge.
+        Index of the port on which the neighbor sees the same edge.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Network(ABC):
 
     @property
     def num_ports(self) -> int:
-        """Ports of all nodes, those included that a node at a border lacks: what a table of neighbours has entries."""
+        """Ports of all nodes, those included that a node at a border lacks: what a table of neighbors has entries."""
         return self.num_nodes * len(self.ports)
 
     @property
@@ -101,7 +101,7 @@ class Network(ABC):
 
     @abstractmethod
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
+        """Return the digits of the neighbor behind `port`, which must exist (see :meth:`has_port`)."""
 
     def has_port(self, digits: Digits, port: int) -> Any:
         """Return whether the node has an edge behind `port`."""
@@ -160,7 +160,7 @@ class Network(ABC):
         return node
 
     def neighbors(self, node: int) -> dict[str, int]:
-        """Return port name -> neighbour's node number, for the ports that `node` has."""
+        """Return port name -> neighbor's node number, for the ports that `node` has."""
         digits = self.decode(self.check_node(node))
         return {
             port.name: int(self.encode(self.move(digits, number)))

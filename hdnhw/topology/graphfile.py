@@ -1,4 +1,4 @@
-"""Graphs in files: lists of edges and neighbours, GraphML, GML, GEXF, DOT, JSON, matrices, graph6 and BookSim's anynet.
+"""Graphs in files: lists of edges and neighbors, GraphML, GML, GEXF, DOT, JSON, matrices, graph6 and BookSim's anynet.
 
 Every link carries traffic in both directions, whatever a file says of its direction, length or weight; two links
 between the same nodes count as one, and links of a node to itself do not count. A line tells what was not kept.
@@ -236,7 +236,7 @@ def _of_rows(what: str, rows: Mapping[int, Sequence[str]], hint: str) -> _Found:
     found = _Found(edges=edges, from_both=True)
     if more:
         is_list = len(set(map(len, rows.values()))) > 1 and all(one in known for row in more for one in row)
-        found.besides["what follows two names" + (" (neighbours stand in .adjlist)" if is_list else "")] = len(more)
+        found.besides["what follows two names" + (" (neighbors stand in .adjlist)" if is_list else "")] = len(more)
     return found
 
 
@@ -312,7 +312,7 @@ def _read_gexf(what: str, data: bytes) -> _Found:
 
 
 def _read_json(what: str, data: bytes) -> _Found:
-    """Read nodes and links, or nodes and their neighbours, as networkx and D3 write them."""
+    """Read nodes and links, or nodes and their neighbors, as networkx and D3 write them."""
     import json
 
     import networkx
@@ -326,7 +326,7 @@ def _read_json(what: str, data: bytes) -> _Found:
 
 
 def _read_adjlist(what: str, data: bytes) -> _Found:
-    """Read a node a line, and behind it its neighbours."""
+    """Read a node a line, and behind it its neighbors."""
     found = _Found(from_both=True)
     for line in _text_of(what, data).splitlines():
         node, *others = line.partition("#")[0].split() or [""]
@@ -498,7 +498,7 @@ _READERS: Mapping[str, tuple[str, Callable[[str, bytes], _Found]]] = {
     ".edges": ("list of edges", _read_edges),
     ".txt": ("list of edges", _read_edges),
     ".csv": ("list of edges", _read_csv),
-    ".adjlist": ("list of neighbours", _read_adjlist),
+    ".adjlist": ("list of neighbors", _read_adjlist),
     ".graphml": ("GraphML", _read_graphml),
     ".gml": ("GML", _read_gml),
     ".gexf": ("GEXF", _read_gexf),

@@ -22,7 +22,7 @@ class DualPort(Port):
         ``cross1`` (cross-edge of level 1); ``dim0`` (single edge), ``dim0_plus`` and ``dim0_minus`` (cycle or path),
         ``dim0_by2`` (complete graph: to the digit two further on); or as a base that is no product names it.
     opposite : int
-        Index of the port on which the neighbour sees the same edge.
+        Index of the port on which the neighbor sees the same edge.
     level : int
         0 for a base port, j for the cross-edge of level j.
     factor : int

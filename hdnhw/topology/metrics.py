@@ -16,7 +16,7 @@ from hdnhw.topology.orbits import representatives
 from hdnhw.topology.recursive import RecursiveDualNetwork
 
 CHUNK = 1 << 16
-"""Nodes handled at once by the vectorised search."""
+"""Nodes handled at once by the vectorized search."""
 
 FEW_ENTRIES = 1 << 20
 """Of a table that is made for a single search."""
@@ -32,7 +32,7 @@ MOST_BASE = 1 << 12
 """Most nodes of a base that is searched for the diameter of dual-nets over it."""
 
 MAX_ENTRIES = 1 << 28
-"""Most entries of a table of neighbours, a GiB of them."""
+"""Most entries of a table of neighbors, a GiB of them."""
 
 _SEARCH = array_of(np.int32), array_of(np.int32), Number, Number
 _go_on = Function("search_go_on", array_of(np.int32), Number, Number, *_SEARCH, result=Number)
@@ -40,7 +40,7 @@ _reach = Function("search_reach", array_of(np.int64), Number, *_SEARCH, result=N
 
 
 def neighbor_table(network: Network) -> npt.NDArray[np.int32]:
-    """Return the neighbours of every node.
+    """Return the neighbors of every node.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def distances_from(
 
 
 def switch_table(network: Network, table: npt.NDArray[np.int32]) -> npt.NDArray[np.int32] | None:
-    """Return the neighbours of switches among the switches, from 0 on; None if every node has a terminal.
+    """Return the neighbors of switches among the switches, from 0 on; None if every node has a terminal.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def switch_table(network: Network, table: npt.NDArray[np.int32]) -> npt.NDArray[
 
 
 def table_distances(table: npt.NDArray[np.int32], source: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return the distance of every node from `source`, hops, in any graph given by the neighbours of its nodes.
+    """Return the distance of every node from `source`, hops, in any graph given by the neighbors of its nodes.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def _searches(
             progress(first + len(sources))
 
 
-def summarise_distances(
+def summarize_distances(
     network: Network, *, budget: int = 1 << 30, progress: Callable[[float], None] = lambda _: None
 ) -> DistanceSummary:
     """Search from every node that can differ from the others.
@@ -384,7 +384,7 @@ def diameter_corrected(network: Network) -> int | None:
     :data:`MOST_BASE` nodes).
     """
     if isinstance(network, RecursiveDualNetwork) and network.base.num_nodes <= MOST_BASE:
-        inner = summarise_distances(network.base).diameter
+        inner = summarize_distances(network.base).diameter
         return None if inner is None else network.diameter_over(inner)
     if not isinstance(network, DualNetwork):
         return None

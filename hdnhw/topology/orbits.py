@@ -84,7 +84,7 @@ def automorphisms(network: DualNetwork) -> Iterator[Callable[[Digits], Digits]]:
 
 
 def keeps_edges(network: DualNetwork, move: Callable[[Digits], Digits], nodes: npt.NDArray[np.int64]) -> bool:
-    """Return whether a map takes the neighbours of each of `nodes` to those of its image; every port must be there."""
+    """Return whether a map takes the neighbors of each of `nodes` to those of its image; every port must be there."""
     digits = network.decode(nodes)
     image, ports = move(digits), range(len(network.ports))
     here = [network.encode(network.move(image, port)) for port in ports]

@@ -52,7 +52,7 @@ class RecursiveDualNetwork(LeveledNetwork):
         return (inner + 2 << self.spec.levels) - 2
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
+        """Return the digits of the neighbor behind `port`, which must exist (see :meth:`has_port`)."""
         level, first = self.ports[port].level, self.base_digits[0]
         if level:
             return self.cross(digits, level)

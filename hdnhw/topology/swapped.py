@@ -154,7 +154,7 @@ class SwappedNetwork(Network):
         return reduce(and_, (there[place] == digits[place] for place in self.places[level]))
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`, which must exist (see :meth:`has_port`)."""
+        """Return the digits of the neighbor behind `port`, which must exist (see :meth:`has_port`)."""
         level, first = port - len(self.nucleus.ports) + 2, self.places[1].start
         if level < 2:
             return (*digits[:first], *self.nucleus.move(digits[first:], port))

@@ -1,8 +1,8 @@
-"""Automorphisms of a network, found by colour refinement and search, and the orbits of its nodes, channels and edges.
+"""Automorphisms of a network, found by color refinement and search, and the orbits of its nodes, channels and edges.
 
-Nodes are coloured by what is around them until no colour splits; then a node is given a colour of its own, and so on
+Nodes are colored by what is around them until no color splits; then a node is given a color of its own, and so on
 until every node has its own. An automorphism is known by the images of the nodes so chosen, the base, which are tried
-one by one; a choice that leads to other colours than the base's is dropped. What is found generates the whole group.
+one by one; a choice that leads to other colors than the base's is dropped. What is found generates the whole group.
 
 References
 ----------
@@ -94,7 +94,7 @@ def symmetry(table: Table, *, fixed: int | None = None, work: int = WORK) -> Sym
 def differ(table: Table, sets: Iterable[Sequence[int]], *, rounds: int = 16) -> bool:
     """Return whether some of these sets of nodes are known not to be images of one another, from what is around them.
 
-    Colours are split a few times only, so it is for networks of any size; False says nothing.
+    Colors are split a few times only, so it is for networks of any size; False says nothing.
 
     Examples
     --------
@@ -107,20 +107,20 @@ def differ(table: Table, sets: Iterable[Sequence[int]], *, rounds: int = 16) -> 
     >>> differ(table, [(0, 1), (0, 2)]), differ(table, [(0, other) for other in table[0]])
     (False, True)
     """
-    colours = [np.isin(np.arange(len(table)), some).astype(np.int64) for some in sets]
+    colors = [np.isin(np.arange(len(table)), some).astype(np.int64) for some in sets]
     for _ in range(rounds):
-        split = [_split_once(table, colour) for colour in colours]
-        marks = [np.concatenate([mark, np.bincount(colour).astype(np.uint64)]) for colour, mark in split]
+        split = [_split_once(table, color) for color in colors]
+        marks = [np.concatenate([mark, np.bincount(color).astype(np.uint64)]) for color, mark in split]
         if not all(np.array_equal(mark, marks[0]) for mark in marks):
             return True
-        colours = [colour for colour, _ in split]
+        colors = [color for color, _ in split]
     return False
 
 
-def _split_once(table: Table, colour: Nodes) -> tuple[Nodes, Keys]:
-    """Return new colours from each node's and its neighbours', numbered alike in networks that are alike, and keys."""
-    value = np.append(_mix(colour), np.uint64(0))
-    keys = _mix(colour + len(colour) + 1) + value[table].sum(axis=1)
+def _split_once(table: Table, color: Nodes) -> tuple[Nodes, Keys]:
+    """Return new colors from each node's and its neighbors', numbered alike in networks that are alike, and keys."""
+    value = np.append(_mix(color), np.uint64(0))
+    keys = _mix(color + len(color) + 1) + value[table].sum(axis=1)
     mark, result = np.unique(keys, return_inverse=True)
     return result, mark
 
@@ -180,34 +180,34 @@ class _Search:
         self._table, self._rows, self._work = table, np.sort(table, axis=1), work
         self.generators: list[Nodes] = []
         self.orbit = np.arange(nodes)
-        colour, mark = self._refine((np.arange(nodes) == fixed).astype(np.int64))
+        color, mark = self._refine((np.arange(nodes) == fixed).astype(np.int64))
         self._base: list[int] = []
-        self._colours, self._marks = [colour], [mark]
+        self._colors, self._marks = [color], [mark]
         while len(mark) < nodes:
-            sizes = np.bincount(colour)
+            sizes = np.bincount(color)
             cell = int(np.where(sizes > 1, sizes, nodes + 1).argmin())
-            self._base.append(int(np.flatnonzero(colour == cell)[0]))
-            colour, mark = self._split(colour, self._base[-1])
-            self._colours.append(colour)
+            self._base.append(int(np.flatnonzero(color == cell)[0]))
+            color, mark = self._split(color, self._base[-1])
+            self._colors.append(color)
             self._marks.append(mark)
 
     def run(self) -> int:
         """Find generators, those that leave most of the base in place first; return the order of the group."""
         order = 1
         for depth in reversed(range(len(self._base))):
-            colour, base = self._colours[depth], self._base[depth]
-            others = {int(node) for node in np.flatnonzero(colour == colour[base])} - {base}
+            color, base = self._colors[depth], self._base[depth]
+            others = {int(node) for node in np.flatnonzero(color == color[base])} - {base}
             while others:
                 others -= set(np.flatnonzero(self.orbit == self.orbit[base]).tolist())
                 if not others:
                     break
                 image = min(others)
-                found = self._extend(depth, self._image(depth, colour, image))
+                found = self._extend(depth, self._image(depth, color, image))
                 if found is None:
                     others -= set(np.flatnonzero(self.orbit == self.orbit[image]).tolist())
                 else:
                     self.generators.append(found)
-                    self.orbit = _components(len(colour), [self._first_of_orbit(), found])
+                    self.orbit = _components(len(color), [self._first_of_orbit(), found])
             order *= int((self.orbit == self.orbit[base]).sum())
         return order
 
@@ -216,9 +216,9 @@ class _Search:
         _, first, inverse = np.unique(self.orbit, return_index=True, return_inverse=True)
         return first[inverse]
 
-    def _extend(self, depth: int, colour: Nodes | None) -> Nodes | None:
-        """Return an automorphism that keeps the base before `depth`, given the colours when its next node has moved."""
-        stack = [iter([colour])]
+    def _extend(self, depth: int, color: Nodes | None) -> Nodes | None:
+        """Return an automorphism that keeps the base before `depth`, given the colors when its next node has moved."""
+        stack = [iter([color])]
         while stack:
             tried = next(stack[-1], None)
             if tried is None:
@@ -226,50 +226,50 @@ class _Search:
             elif depth + len(stack) < len(self._base):
                 stack.append(self._images(depth + len(stack), tried))
             else:
-                found = np.argsort(tried)[self._colours[-1]]
+                found = np.argsort(tried)[self._colors[-1]]
                 if np.array_equal(np.sort(np.append(found, -1)[self._table], axis=1), self._rows[found]):
                     return found
         return None
 
-    def _images(self, depth: int, colour: Nodes) -> Iterator[Nodes | None]:
-        """Yield the colours with each node that the next of the base can go to."""
-        cell = self._colours[depth][self._base[depth]]
-        tries = (self._image(depth, colour, int(node)) for node in np.flatnonzero(colour == cell))
+    def _images(self, depth: int, color: Nodes) -> Iterator[Nodes | None]:
+        """Yield the colors with each node that the next of the base can go to."""
+        cell = self._colors[depth][self._base[depth]]
+        tries = (self._image(depth, color, int(node)) for node in np.flatnonzero(color == cell))
         return (found for found in tries if found is not None)
 
-    def _image(self, depth: int, colour: Nodes, node: int) -> Nodes | None:
-        """Return the colours when the next of the base goes to `node`, or None if they are not those of the base."""
-        split, mark = self._split(colour, node)
+    def _image(self, depth: int, color: Nodes, node: int) -> Nodes | None:
+        """Return the colors when the next of the base goes to `node`, or None if they are not those of the base."""
+        split, mark = self._split(color, node)
         return split if np.array_equal(mark, self._marks[depth + 1]) else None
 
-    def _split(self, colour: Nodes, node: int) -> tuple[Nodes, Keys]:
-        own = colour.copy()
+    def _split(self, color: Nodes, node: int) -> tuple[Nodes, Keys]:
+        own = color.copy()
         own[node] = len(own)
         return self._refine(own)
 
-    def _refine(self, colour: Nodes) -> tuple[Nodes, Keys]:
-        """Split colours by those of neighbours until none splits.
+    def _refine(self, color: Nodes) -> tuple[Nodes, Keys]:
+        """Split colors by those of neighbors until none splits.
 
         Returns
         -------
-        colour : ndarray
-            Colours 0, 1, ..., numbered alike in networks that are alike.
+        color : ndarray
+            Colors 0, 1, ..., numbered alike in networks that are alike.
         mark : ndarray
-            One key a colour.
+            One key a color.
         """
         count = 0
         while True:
             self._work -= self._table.size
             if self._work < 0:
                 raise _WorkError
-            colour, mark = _split_once(self._table, colour)
+            color, mark = _split_once(self._table, color)
             if len(mark) == count:
-                return colour, mark
+                return color, mark
             count = len(mark)
 
 
-def _mix(colour: Nodes) -> Keys:
-    """Return a number of 64 bits a colour, whose sums tell colours apart; where not, colours split less."""
-    value = (colour.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+def _mix(color: Nodes) -> Keys:
+    """Return a number of 64 bits a color, whose sums tell colors apart; where not, colors split less."""
+    value = (color.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     return value ^ (value >> np.uint64(27))

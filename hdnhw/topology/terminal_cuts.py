@@ -139,7 +139,7 @@ class _Core:
 
     @cached_property
     def table(self) -> Table:
-        """Neighbours in the core."""
+        """Neighbors in the core."""
         rows = self.whole_table[~self._leaf]
         there = (rows >= 0) & ~self._leaf[rows]
         return np.ascontiguousarray(np.where(there, self.home[rows], -1), np.int32)

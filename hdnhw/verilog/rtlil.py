@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from hdnhw.rtl.bits import UNINITIALISED
+from hdnhw.rtl.bits import UNINITIALIZED
 
 _INIT = re.compile(r"^ *attribute \\init .*\n", re.MULTILINE)
-_NEEDLESS_INIT = re.compile(rf"{_INIT.pattern}(?= *attribute \\{re.escape(UNINITIALISED)} )", re.MULTILINE)
+_NEEDLESS_INIT = re.compile(rf"{_INIT.pattern}(?= *attribute \\{re.escape(UNINITIALIZED)} )", re.MULTILINE)
 _MEMORY_INIT = re.compile(
     r"^ *cell \$meminit_v2 .*?^ *connect \\DATA \d+'([01]*)$.*?^ *end\n", re.MULTILINE | re.DOTALL
 )

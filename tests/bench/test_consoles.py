@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.consoles import SYNTHESISED, Console, consoles, is_unmeasured, pages, play, shown
+from bench.consoles import SYNTHESIZED, Console, consoles, is_unmeasured, pages, play, shown
 
 CONSOLES = [console for page in pages() for console in consoles(page)]
 
@@ -43,12 +43,12 @@ def test_a_console_is_run_again(tmp_path):
     assert "created                   1" in play(Console(tmp_path, lines), tmp_path).lines
 
 
-def test_what_consoles_synthesise_is_kept(tmp_path):
+def test_what_consoles_synthesize_is_kept(tmp_path):
     for folder in (tmp_path / "one", tmp_path / "other"):
         folder.mkdir()
         for _ in range(2):
             play(Console(tmp_path, ("$ hdnhw emit 'complete(2)' -o build/pair", "...", "routers")), folder)
-        assert (folder / "build" / "synth").samefile(SYNTHESISED)
+        assert (folder / "build" / "synth").samefile(SYNTHESIZED)
         assert not (folder / "build" / "pair").is_symlink()
 
 

@@ -8,7 +8,7 @@ from hdnhw.figures.figure import save_figure
 from hdnhw.networks.build import build
 from hdnhw.networks.design import candidates, measure
 from hdnhw.networks.parse import parse
-from hdnhw.topology.metrics import degree_bounds, summarise_distances
+from hdnhw.topology.metrics import degree_bounds, summarize_distances
 
 NODES, COST = 200, 12
 
@@ -53,7 +53,7 @@ def test_the_largest_kautz_graph_of_each_cost(monkeypatch):
     for d, n in product(range(2, 8), range(2, 6)):
         network = build(parse(f"kautz({d}, {n})"))
         if network.num_nodes <= 120:
-            cost = degree_bounds(network)[1] + summarise_distances(network).diameter
+            cost = degree_bounds(network)[1] + summarize_distances(network).diameter
             largest[cost] = max(largest.get(cost, 0), network.num_nodes)
     costs = [cost for cost in largest if cost <= 12]
     growing = {

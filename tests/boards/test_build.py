@@ -57,7 +57,7 @@ def test_bitstream_is_moved_into_place_and_figures_are_read(tools, tmp_path, boa
     assert built.bitstream == tmp_path / board.name / f"{board.name}{board.bitstream}"
     assert built.bitstream.read_text() == "bits\n"
     assert (built.fmax_mhz, built.clock_mhz) == (60.0, board.clock_hz / 1e6)
-    assert built.utilisation["ram"] == {"used": 1, "available": 2}
+    assert built.utilization["ram"] == {"used": 1, "available": 2}
     assert list(built.tools) == board.tools
     commands = (built.work / "commands").read_text().splitlines()
     assert len(commands) == 3
@@ -132,7 +132,7 @@ def test_success_has_the_agreed_keys(tools, capfd, monkeypatch, tmp_path):
     tools(fmax=60.0)
     assert main(["build", "ice40-hx8k", "--json"]) == 0
     result = json.loads(capfd.readouterr().out)
-    keys = {"board", "spec", "bitstream", "fmax_mhz", "clock_mhz", "utilisation", "seconds", "tools", "passed"}
+    keys = {"board", "spec", "bitstream", "fmax_mhz", "clock_mhz", "utilization", "seconds", "tools", "passed"}
     assert keys <= set(result)
     assert Path(result["bitstream"]).exists()
 

@@ -76,8 +76,8 @@ def test_less_than_the_sum_of_distances(monkeypatch):
 
 
 def test_the_letter_of_theorem_3():
-    favourable, letter = hdn_exchange._theorem3(dual_net("hdn(cube(2), [[0]])"))
-    assert (favourable, letter) == (Cost(6, 48), Cost(6, Fraction(80)))
+    favorable, letter = hdn_exchange._theorem3(dual_net("hdn(cube(2), [[0]])"))
+    assert (favorable, letter) == (Cost(6, 48), Cost(6, Fraction(80)))
 
 
 def test_much_less_links_are_half_of_them(monkeypatch):

@@ -20,7 +20,7 @@ from hdnhw.claims.claim import Verdict
 from hdnhw.collectives.emulated import published_steps
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.topology.metrics import neighbor_table, summarise_distances
+from hdnhw.topology.metrics import neighbor_table, summarize_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
 CLAIMS = {claim.check.__name__: claim for claim in hsn.CLAIMS}
@@ -108,11 +108,11 @@ def test_steps_of_a_hypercube_on_other_networks(monkeypatch):
     for starts, ports in (([0, 0], [0, 0]), ([0], [1])):
         with pytest.raises(AssertionError):
             hsn_slowdown._move(table, np.array(starts), [np.array(ports)])
-    with pytest.raises(AssertionError, match="the neighbours of w"):
+    with pytest.raises(AssertionError, match="the neighbors of w"):
         hsn_slowdown._butterfly_word(np.roll(hsn_slowdown._butterfly(4), 1, axis=0), 4, 0)
     table = neighbor_table(build(parse("hypernet(4, 2)"))).astype(np.int64)
     assert [hsn_slowdown._hypernet_bit(table, (4, 3), bit) for bit in range(7)] == [1] * 4 + [7] * 3
-    with pytest.raises(AssertionError, match="the neighbours in the hypercube"):
+    with pytest.raises(AssertionError, match="the neighbors in the hypercube"):
         hsn_slowdown._hypernet_bit(table[:, [1, 0, 2, 3, 4]], (4, 3), 6)
     for least, verdict in ((5, Verdict.FALSE), (6, Verdict.HOLDS)):
         monkeypatch.setattr(hsn_slowdown, "_least", lambda *_, least=least: least)
@@ -159,7 +159,7 @@ def test_the_average_distance_in_corollary_3_5(monkeypatch):
     assert [row["average distance"] for row in found.table] == ["2.57", "5.08", *[""] * 6]
     for k in (2, 3):
         network = hsn_corollaries.network_of(f"hsn({k}, cube({k}))")
-        assert hsn_corollaries._average_distance(k) == summarise_distances(network).average_distance
+        assert hsn_corollaries._average_distance(k) == summarize_distances(network).average_distance
     monkeypatch.setattr(hsn_corollaries, "MOVED", ())
     monkeypatch.setattr(hsn_corollaries, "_average_distance", lambda k: Fraction(k, 2))
     assert hsn_corollaries.total_exchange().verdict == Verdict.FALSE

@@ -1,4 +1,4 @@
-"""The HDN paper's (C, U, SN, N): beside the neighbours that the codec of digits finds."""
+"""The HDN paper's (C, U, SN, N): beside the neighbors that the codec of digits finds."""
 
 import json
 

@@ -56,7 +56,7 @@ TWO = "machines 'cube(2)' --machine '--packet-length 4' --machine '' --packet-bi
 def no_tools(monkeypatch):
     """Let synthesis tell figures that follow from the machine, without a tool: shorter packets are twice as large."""
 
-    def synthesise(spec, **_):
+    def synthesize(spec, **_):
         length = spec.fabric.packet_length
         rams = {"TRELLIS_DPR16X4": 1, "DP16KD": 0}
         fmax = [100.0 * length, 200.0, 300.0]
@@ -68,7 +68,7 @@ def no_tools(monkeypatch):
             "fmax_of_seed": fmax,
         }
 
-    monkeypatch.setattr(side_by_side, "synthesise", synthesise)
+    monkeypatch.setattr(side_by_side, "synthesize", synthesize)
 
 
 def test_a_row_for_each_machine(run):
@@ -140,7 +140,7 @@ def test_a_tool_that_fails(run, monkeypatch):
     def fail(spec, **_):
         raise ToolError(f"yosys has failed with {spec.fabric.flit_width} bits")
 
-    monkeypatch.setattr(side_by_side, "synthesise", fail)
+    monkeypatch.setattr(side_by_side, "synthesize", fail)
     status, out, err = run(f"{TWO} --plot front.svg --json")
     result = json.loads(out)
     assert (status, err, result["machines"]) == (1, "", [])
@@ -155,7 +155,7 @@ def test_ctrl_c(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(side_by_side, "synthesise", interrupt)
+    monkeypatch.setattr(side_by_side, "synthesize", interrupt)
     assert main(shlex.split(f"{TWO} --plot front.svg")) == 130
     assert capsys.readouterr() == ("", "hdnhw: interrupted\n")
     assert list(tmp_path.iterdir()) == []

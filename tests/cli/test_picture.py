@@ -30,7 +30,7 @@ class Drawing:
     radii : (float, float)
         Half axes of all nodes.
     texts, fills : list
-        Lines and colour of each node.
+        Lines and color of each node.
     hops : dict of str to list of (int, int)
         Group of arrows -> the nodes that each leaves and points at.
     dashed, crosses : set, list

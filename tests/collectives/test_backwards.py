@@ -26,7 +26,7 @@ SPECS = [
 PAIR = ("multicast", "broadcast")
 
 
-def neighbour(network, node, port):
+def neighbor(network, node, port):
     return network.neighbors(node)[network.ports[port].name]
 
 
@@ -42,7 +42,7 @@ def test_every_contribution_comes_once_to_where_it_is_combined(spec, all_port):
             sends = [(node, schedule.ports_of(step, node, 0, target)) for node in range(nodes)]
             leaving = {node: (parts.pop(node), port) for node, ports in sends for port in ports}
             for node, (some, port) in leaving.items():
-                parts[neighbour(network, node, port)] += some
+                parts[neighbor(network, node, port)] += some
         assert list(parts) == [target]
         assert sorted(parts[target]) == list(range(nodes))
 
@@ -57,7 +57,7 @@ def test_every_message_is_gathered_at_the_root(spec, all_port):
         node = source
         for step in range(len(schedule.steps)):
             for port in schedule.ports_of(step, node, source, root):
-                node = neighbour(network, node, port)
+                node = neighbor(network, node, port)
         assert node == root
 
 
@@ -103,7 +103,7 @@ def test_a_multicast_brings_the_message_to_its_targets_over_edges_of_the_broadca
         for step in range(len(schedule.steps)):
             for port in schedule.ports_of(step, node, root, target):
                 assert broadcast.ports_of(step, node, root, target) == (port,) or all_port
-                node = neighbour(network, node, port)
+                node = neighbor(network, node, port)
         assert node == target
     every, spread = (execute(one, all_port=all_port) for one in (schedule, broadcast))
     assert (every.sent == spread.sent).all()

@@ -31,7 +31,7 @@ def test_cycles_grow_with_registers_on_channels():
 
 
 def test_too_large_to_be_searched(monkeypatch):
-    monkeypatch.setattr(barrier, "summarise_distances", lambda _: DistanceSummary(None, None, (1, 2, 1)))
+    monkeypatch.setattr(barrier, "summarize_distances", lambda _: DistanceSummary(None, None, (1, 2, 1)))
     message = r"^network must be small enough to be searched from every node, not cube\(2\)$"
     with pytest.raises(ValueError, match=message):
         barrier_rounds(build(parse("cube(2)")))

@@ -48,7 +48,7 @@ def ports_of(network):
 
 
 @pytest.mark.parametrize("text", GUESTS)
-def test_data_go_where_the_neighbours_of_the_product_are(text):
+def test_data_go_where_the_neighbors_of_the_product_are(text):
     network, guest = host(text), build(parse(GUESTS[text]))
     rows = emulated._Carrier(network).target
     table = neighbor_table(guest)
@@ -178,7 +178,7 @@ DIVISORS = {
 
 
 @pytest.mark.parametrize("text", DIVISORS)
-def test_over_a_divisor_data_go_where_the_neighbours_of_a_product_are(text):
+def test_over_a_divisor_data_go_where_the_neighbors_of_a_product_are(text):
     network, guest = host(text), build(parse(DIVISORS[text]))
     assert guest_of(network) == guest.spec
     rows, there = emulated._Carrier(network).target, neighbor_table(guest)

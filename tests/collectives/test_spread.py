@@ -83,7 +83,7 @@ def test_startups_are_the_diameter_if_super_nodes_are_not_nested(spec, operation
     assert counted.startups == len(pair_histogram(network)) - 1
 
 
-def neighbour(network, node, port):
+def neighbor(network, node, port):
     return network.neighbors(node)[network.ports[port].name]
 
 
@@ -99,7 +99,7 @@ def test_conditions_read_node_by_node_bring_the_message_to_every_node_once(spec,
         informed = {root}
         for step in range(len(schedule.steps)):
             links = [
-                (node, neighbour(network, node, port))
+                (node, neighbor(network, node, port))
                 for node in range(network.num_nodes)
                 for port in schedule.ports_of(step, node, root, 0)
             ]

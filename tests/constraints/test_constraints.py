@@ -129,17 +129,17 @@ def test_a_renamed_port_is_seen(monkeypatch):
 
 @pytest.fixture(scope="module")
 def netlist(tmp_path_factory):
-    """Return a function that synthesises a top level for a family, once."""
+    """Return a function that synthesizes a top level for a family, once."""
 
     @cache
-    def synthesised(top, family):
+    def synthesized(top, family):
         folder = tmp_path_factory.mktemp("netlist")
         spec = SMALL if top == "fabric_axi" else SMALLEST
         sources = " ".join(path.name for path in write_fabric(emit_fabric(spec), folder) if path.suffix == ".sv")
         run_yosys(f"read_verilog -sv {sources}\nsynth_{family} -top {top} -json {top}.{family}\n", cwd=folder)
         return folder / f"{top}.{family}"
 
-    return synthesised
+    return synthesized
 
 
 DEVICES = {

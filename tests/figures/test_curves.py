@@ -29,7 +29,7 @@ CURVES = [
 
 
 def lines_of(figure, color):
-    """Return of the lines of a colour their marker, its filling, and their points."""
+    """Return of the lines of a color their marker, its filling, and their points."""
     drawn = [line for line in figure.axes[0].get_lines() if line.get_color() == color]
     return [(line.get_marker(), line.get_markerfacecolor(), line.get_xydata().tolist()) for line in drawn]
 

@@ -146,7 +146,7 @@ TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 
 
 
 def seen(color, eyes):
-    """Return a colour of sRGB as an eye sees it, in CIELAB."""
+    """Return a color of sRGB as an eye sees it, in CIELAB."""
     parts = np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
     light = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     xyz = TO_XYZ @ np.clip(np.array(SIGHT[eyes]) @ light, 0, 1) / np.array([0.9505, 1, 1.089])
@@ -156,7 +156,7 @@ def seen(color, eyes):
 
 @pytest.mark.parametrize("eyes", SIGHT)
 @pytest.mark.parametrize("name", ["VC_COLORS", "PATH_COLORS"])
-def test_colours_can_be_told_apart(name, eyes):
+def test_colors_can_be_told_apart(name, eyes):
     (text,) = re.findall(rf"const {name} = (\[.*?\])", (FOLDER / "panel.js").read_text())
     colors = [seen(color, eyes) for color in json.loads(text)]
     assert len(colors) >= 4

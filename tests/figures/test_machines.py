@@ -43,7 +43,7 @@ def test_marks_are_where_the_figures_say(axes):
     assert order == sorted(order, reverse=True)  # the largest one lies below
 
 
-def test_the_front_is_filled_and_the_colour_tells_the_ram(axes):
+def test_the_front_is_filled_and_the_color_tells_the_ram(axes):
     assert [len(mark.get_facecolor()) for mark in axes.collections] == [1, 0, 1]
     from matplotlib.colors import to_rgb
 

@@ -33,7 +33,7 @@ def test_a_bit_is_a_line_that_rises_and_falls():
     assert [y == high for _, y in points] == [False, False, True, True, True, True, False, False]
 
 
-def test_equal_neighbours_of_a_bus_are_one():
+def test_equal_neighbors_of_a_bus_are_one():
     elements = drawn()
     boxes = [attributes for tag, attributes, _ in elements if tag == "rect"][1:]
     assert [float(box["width"]) for box in boxes] == [2 * CELL - 1.5, CELL - 1.5]

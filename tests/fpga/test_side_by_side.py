@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hdnhw.fpga import side_by_side
 from hdnhw.fpga.side_by_side import Measured, buildable, default_options, front, measure_machines, usual_machines
 from hdnhw.fpga.spec import SynthSpec
-from hdnhw.fpga.synth import synthesise
+from hdnhw.fpga.synth import synthesize
 from hdnhw.fpga.tools import TooLargeError, ToolError
 from hdnhw.machine.machine import make_machine
 from hdnhw.networks.parse import parse
@@ -50,14 +50,14 @@ def no_tools(monkeypatch):
     """Let synthesis tell figures that follow from the machine, without a tool; return what was asked for."""
     asked = []
 
-    def synthesise(spec, *, say, **_):
+    def synthesize(spec, *, say, **_):
         asked.append(spec)
         say("yosys ...")
         size = spec.fabric.packet_length * 10
         rams = {"TRELLIS_DPR16X4": 1, "DP16KD": 5}
         return {"family": "ecp5", "comb_sites": size, "ram_cells": rams, "fmax_mhz": 200.0, "fmax_of_seed": [200.0]}
 
-    monkeypatch.setattr(side_by_side, "synthesise", synthesise)
+    monkeypatch.setattr(side_by_side, "synthesize", synthesize)
     return asked
 
 
@@ -206,7 +206,7 @@ def test_machines_are_measured_and_the_model_runs_once(no_tools, tmp_path, monke
 
 
 def test_a_machine_of_which_a_tool_fails_is_left_out(no_tools, tmp_path, monkeypatch):
-    told = side_by_side.synthesise
+    told = side_by_side.synthesize
     errors = {8: ToolError("nextpnr-ecp5 has failed"), 2: TooLargeError("the unit needs 9 and x has 8")}
 
     def fail(spec, **options):
@@ -214,7 +214,7 @@ def test_a_machine_of_which_a_tool_fails_is_left_out(no_tools, tmp_path, monkeyp
             raise errors[spec.fabric.packet_length]
         return told(spec, **options)
 
-    monkeypatch.setattr(side_by_side, "synthesise", fail)
+    monkeypatch.setattr(side_by_side, "synthesize", fail)
     measured, left_out = measure([{}, {"packet_length": 4}, {"packet_length": 2}], tmp_path)
     assert [one.machine.spec.packet_length for one in measured] == [4]
     assert [(one.options["packet_length"], one.why, one.failed) for one in left_out] == [
@@ -240,7 +240,7 @@ def test_figures_are_those_of_synth_and_sweep(run, tmp_path):
     measured, left_out = measure_machines(built, ONE_WORKER, placements=1, root=tmp_path)
     assert left_out == []
     (one,) = measured
-    result = synthesise(SynthSpec(fabric=FabricSpec(network=network, **options), placements=1), root=tmp_path)
+    result = synthesize(SynthSpec(fabric=FabricSpec(network=network, **options), placements=1), root=tmp_path)
     assert result["cached"]
     assert (one.sites, one.block_rams, one.fmax_mhz) == (result["comb_sites"], 0, result["fmax_mhz"])
     status, out, _ = run(f"sweep '{network}' --packet-length 2 --buffers 4 --workers 1 --json")

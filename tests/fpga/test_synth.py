@@ -18,7 +18,7 @@ from hdnhw.fpga.harness import INSTANCE, UNIT, WRAPPER, Port, parallel_wrapper, 
 from hdnhw.fpga.nextpnr import critical_path, fmax_of
 from hdnhw.fpga.spec import SynthSpec
 from hdnhw.fpga.stages import signal_of, stage_of
-from hdnhw.fpga.synth import synthesise
+from hdnhw.fpga.synth import synthesize
 from hdnhw.fpga.tools import ToolError, run_tool
 from hdnhw.fpga.yosys import run_yosys
 from hdnhw.machine.machine import make_machine
@@ -49,7 +49,7 @@ def root(tmp_path_factory):
 def measured(request, root):
     """Return the smallest HDN router, measured on each family in turn."""
     spec = SynthSpec(fabric=SMALLEST, family=request.param, placements=1)
-    return spec, synthesise(spec, root=root)
+    return spec, synthesize(spec, root=root)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_critical_path_adds_up(placed):
 def test_second_call_runs_nothing(measured, root):
     spec, result = measured
     assert result["cached"] is False
-    assert synthesise(spec, root=root) == result | {"cached": True}
+    assert synthesize(spec, root=root) == result | {"cached": True}
 
 
 def test_what_is_measured_names_the_folder(placed, root):
@@ -193,7 +193,7 @@ def test_nothing_half_written(root, monkeypatch):
 
     monkeypatch.setattr(synth, "run_tool", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        synthesise(spec, root=root)
+        synthesize(spec, root=root)
     assert set(root.iterdir()) == before
 
 
@@ -216,7 +216,7 @@ def test_a_unit_too_large_for_the_device(tmp_path, monkeypatch):
     monkeypatch.setattr(synth, "run_tool", lambda _, __, log: log.write_text(said))
     spec = SynthSpec(fabric=SMALLEST, family="ice40", placements=1)
     with pytest.raises(ToolError, match=r"needs 19778 ICESTORM_LC and iCE40HX8K has 7680, see .*\.failed/pack\.log"):
-        synthesise(spec, root=tmp_path)
+        synthesize(spec, root=tmp_path)
 
 
 def test_nextpnr_fails_in_one_line(tmp_path):
@@ -257,7 +257,7 @@ def test_bad_input_is_one_line(options, tmp_path, monkeypatch, capsys):
 
 def test_text_shows_the_path_as_a_table(monkeypatch, capsys):
     steps = [{"signal": "at", "stage": "phase", "routing_ns": 0.0, "logic_ns": 0.5}]
-    monkeypatch.setattr(synth, "synthesise", lambda *_, **__: {"spec": "x", "critical_path": steps})
+    monkeypatch.setattr(synth, "synthesize", lambda *_, **__: {"spec": "x", "critical_path": steps})
     assert main(["synth", "hdn(cube(1), [[]])"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "spec           x",

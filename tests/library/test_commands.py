@@ -228,7 +228,7 @@ def test_prove_asks_for_what_its_command_asks_for(monkeypatch, capsys):
 
 def test_machines_are_those_of_their_command(monkeypatch, capsys):
     figures = {"family": "ecp5", "comb_sites": 900, "ram_cells": {}, "fmax_mhz": 100.0, "fmax_of_seed": [100.0]}
-    monkeypatch.setattr("hdnhw.fpga.side_by_side.synthesise", lambda *_, **__: figures)
+    monkeypatch.setattr("hdnhw.fpga.side_by_side.synthesize", lambda *_, **__: figures)
     words = "machines 'cube(2)' --machine '--buffers 8' --machine '--crc --packet-length 4' --packet-bits 64 --lanes 2"
     assert main([*shlex.split(words), "--json"]) == 0
     asked = {"machine": [{"buffers": 8}, {"crc": True, "packet_length": 4}], "packet_bits": 64, "lanes": 2}

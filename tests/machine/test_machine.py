@@ -140,7 +140,7 @@ def test_what_cannot_be_built_is_refused_when_it_is_made(options, message):
         make_machine(spec_of(**options))
 
 
-def test_where_packets_cut_through_neighbours_are_half_a_slot_apart():
+def test_where_packets_cut_through_neighbors_are_half_a_slot_apart():
     made = make_machine(FabricSpec(network=parse("mesh(3, 5)"), switching="cut-through"))
     table = neighbor_table(made.network)
     odd = made.channels.odd

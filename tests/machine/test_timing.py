@@ -86,7 +86,7 @@ def test_the_address_of_a_flit_in_block_ram_is_no_sooner_than_its_packet_is_know
 
 @each("length", range(8, 34, 2))
 def test_a_packet_that_cuts_through_is_there_when_it_is_read(length):
-    """All cycles are counted from the one in which the sender reads the head flit; the neighbour reads it L/2 later."""
+    """All cycles are counted from the one in which the sender reads the head flit; the neighbor reads it L/2 later."""
     timing = SlotTiming(length, switching="cut-through")
     begins = timing.offset
     assert (timing.hop_cycles, timing.hop_slots, begins) == (length // 2, 1, length // 2)
@@ -106,7 +106,7 @@ def test_a_packet_that_cuts_through_is_there_when_it_is_read(length):
 
 @pytest.mark.parametrize("length", [8, 10, 16])
 def test_zero_load_latency_to_cut_through_by_counting_cycles(length):
-    """The neighbour's slot begins half a slot later: a packet that leaves with a slot is read when that begins."""
+    """The neighbor's slot begins half a slot later: a packet that leaves with a slot is read when that begins."""
     timing = SlotTiming(length, switching="cut-through")
     for phase in range(length):
         for hops in range(4):

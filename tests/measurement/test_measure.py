@@ -18,7 +18,7 @@ from hdnhw.measurement.statistics import (
     grows,
     interval,
     piles_up,
-    summarise,
+    summarize,
     truncation_point,
 )
 from hdnhw.model.core import HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
@@ -33,7 +33,7 @@ from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
-from hdnhw.topology.metrics import neighbor_table, summarise_distances
+from hdnhw.topology.metrics import neighbor_table, summarize_distances
 from hdnhw.traffic.packets import Terminals, Traffic
 from tests.model.fuzz import plain
 
@@ -52,7 +52,7 @@ def mean(histogram):
 def test_a_network_that_is_nearly_empty(text, length):
     model = model_of(text, length)
     measured = measure(model, LoadSpec(rate=0.002, cycles=400_000, warmup=100))
-    distance = float(summarise_distances(model.plan.network).average_distance)
+    distance = float(summarize_distances(model.plan.network).average_distance)
     assert measured.delivered == measured.created
     assert measured.mean_hops == pytest.approx(distance, rel=0.02)
     waits = np.mean([model.timing.zero_load_latency(0, phase) for phase in range(length)])
@@ -253,12 +253,12 @@ def test_a_run_in_pieces_is_the_run(length):
 @pytest.mark.parametrize("seed", range(5))
 def test_summary_of_a_histogram(seed):
     values = np.random.default_rng(seed).geometric(0.1, 50 + seed)
-    shown = summarise(np.bincount(values))
+    shown = summarize(np.bincount(values))
     assert shown["mean"] == pytest.approx(values.mean(), abs=1e-4)
     assert shown["max"] == values.max()
     for percent in (50, 95, 99):
         assert shown[f"p{percent}"] == np.percentile(values, percent, method="inverted_cdf")
-    assert summarise(np.zeros(3, np.int64)) is None
+    assert summarize(np.zeros(3, np.int64)) is None
 
 
 @pytest.mark.parametrize(("least", "spread"), [(0, 1), (7, 40), (7, 41), (93, 500), (12_345, 60_000)])
@@ -426,7 +426,7 @@ def test_a_precision_out_of_reach_says_why():
 def test_latency_at_zero_load(text, length):
     """By arithmetic: the mean distance, and the mean wait for a slot; so many packets have a standard error."""
     model = model_of(text, length)
-    summary = summarise_distances(model.plan.network)
+    summary = summarize_distances(model.plan.network)
     waits = [model.timing.zero_load_latency(0, phase) for phase in range(length)]
     expected = model.timing.hop_cycles * float(summary.average_distance) + np.mean(waits)
     for injection in ("bernoulli", "on_off(50)"):

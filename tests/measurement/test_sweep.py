@@ -11,7 +11,7 @@ from hdnhw.measurement import sweep as sweep_module
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import measure, zero_load_latency
 from hdnhw.measurement.results import ResultsFile
-from hdnhw.measurement.statistics import summarise
+from hdnhw.measurement.statistics import summarize
 from hdnhw.measurement.sweep import Point, Sweep, measure_point
 from hdnhw.model.fabric import model_of
 from hdnhw.networks.parse import parse
@@ -303,7 +303,7 @@ def test_what_is_found_is_what_the_network_carries(text, noted):
         assert not over.steady
     assert 0.8 * throughput < limit < throughput
     long = [measure(model_of(fabric), LoadSpec(rate=rate, cycles=200_000, seed=7)) for rate in (0.001, limit)]
-    idle, loaded = (summarise(measured.packet_latency)["mean"] for measured in long)
+    idle, loaded = (summarize(measured.packet_latency)["mean"] for measured in long)
     assert idle == pytest.approx(zero, rel=0.03)
     assert loaded == pytest.approx(3 * zero, rel=0.35)
     assert long[1].steady

@@ -63,7 +63,7 @@ def check_delivery(made, timing, result, src, dst):
 @pytest.mark.parametrize("length", [8, 10, 16])
 @pytest.mark.parametrize("source", [1, 5])
 def test_zero_load_latency_of_packets_that_cut_through(model_on, length, source):
-    """From a node of either colour to one of each distance, in each phase: L/2 cycles per hop."""
+    """From a node of either color to one of each distance, in each phase: L/2 cycles per hop."""
     made = plan_of("rdn(cube(2), 1)")
     model = model_on(made, packet_length=length, switching="cut-through")
     far = {}

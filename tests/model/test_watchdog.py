@@ -177,7 +177,7 @@ def test_what_is_called_a_deadlock_is_for_ever(watch, length):
 
 
 def test_a_deadlock_beside_packets_that_move_is_found_at_the_end(watch):
-    """One ring of two is jammed; in the other, a packet goes to its neighbour now and then."""
+    """One ring of two is jammed; in the other, a packet goes to its neighbor now and then."""
     rings = watch(one_class("torus(2, 5)"), buffers=1)
     jam = [(node, (node + 2) % 5, 0) for node in range(5) for _ in range(2)]
     assert len(rings.advance(3 * PATIENCE, [*jam, *((5, 6, cycle) for cycle in range(0, 3 * PATIENCE, 100))])) == 30

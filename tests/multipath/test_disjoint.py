@@ -22,7 +22,7 @@ FACTORS = ["cube(1)", "torus(3)", "torus(4)", "torus(5)", "complete(3)", "comple
 
 
 def assert_disjoint(network, src, dst, paths, around=None):
-    """A checker of its own: it asks the network for neighbours and nothing else."""
+    """A checker of its own: it asks the network for neighbors and nothing else."""
     assert len(paths) == len(network.ports)
     inner = [node for path in paths for node in path[1:-1]]
     assert len(set(inner) | {src, dst}) == len(inner) + 2
@@ -191,7 +191,7 @@ def test_the_checker_of_sets_sees_what_is_wrong(ends, paths, bound, fault):
     assert linkages.fault(build(parse("cube(3)")), ends, paths, bound) == fault
 
 
-def test_neighbours_have_the_edge_between_them():
+def test_neighbors_have_the_edge_between_them():
     network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
     for src in range(0, network.num_nodes, 5):
         for dst in network.neighbors(src).values():

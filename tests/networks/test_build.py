@@ -31,7 +31,7 @@ def size_of(factors, super_nodes):
 
 
 def factor_moves(index, kind, size, digit):
-    """Yield (port name, neighbour's digit) of one digit."""
+    """Yield (port name, neighbor's digit) of one digit."""
     if size == 2:
         yield f"dim{index}", 1 - digit
     elif kind == "complete":
@@ -105,8 +105,8 @@ def naive_address(factors, super_nodes, node):
     return "/".join([*parts, ".".join(str(digit) for digit in digits)])
 
 
-def labelled(network):
-    """Return {(node, neighbour): port name} as hdnhw tells it."""
+def labeled(network):
+    """Return {(node, neighbor): port name} as hdnhw tells it."""
     return {
         (node, neighbor): port
         for node in range(network.num_nodes)
@@ -115,7 +115,7 @@ def labelled(network):
 
 
 def edges(network):
-    return {frozenset(pair) for pair in labelled(network)}
+    return {frozenset(pair) for pair in labeled(network)}
 
 
 def subsets(factors):
@@ -167,14 +167,14 @@ def test_every_small_network_is_the_naive_one(factors):
     assert len(specs) > 2
     for _, super_nodes in specs:
         reference = nx.get_edge_attributes(naive(factors, super_nodes), "port")
-        assert labelled(build(parse(text_of(factors, super_nodes)))) == reference, super_nodes
+        assert labeled(build(parse(text_of(factors, super_nodes)))) == reference, super_nodes
 
 
 @given(RANDOM)
 def test_random_network_is_the_naive_one(spec):
     network = build(parse(text_of(*spec)))
     assert network.num_nodes == size_of(*spec)
-    assert labelled(network) == nx.get_edge_attributes(naive(*spec), "port")
+    assert labeled(network) == nx.get_edge_attributes(naive(*spec), "port")
 
 
 @pytest.mark.parametrize("r", range(1, 6))
@@ -194,7 +194,7 @@ def test_dualcube_is_a_relabelled_recursive_dual_net(r):
     ours, other = (build(parse(text)) for text in (f"dualcube({r})", f"rdn(cube({r - 1}), 1)"))
     number = {node: other.encode(ours.decode(node)) for node in range(ours.num_nodes)}
     assert sorted(number.values()) == list(range(other.num_nodes))
-    assert {(number[u], number[v]): port for (u, v), port in labelled(ours).items()} == labelled(other)
+    assert {(number[u], number[v]): port for (u, v), port in labeled(ours).items()} == labeled(other)
 
 
 @pytest.mark.parametrize("base", ["cube(2)", "torus(5)", "ghc(3, 2)"])

@@ -10,7 +10,7 @@ import pytest
 from hdnhw.cli import main
 from hdnhw.networks.parse import parse
 from hdnhw.proofs import search
-from hdnhw.proofs.delivery import prove_delivery, prove_waiting, unmodelled
+from hdnhw.proofs.delivery import prove_delivery, prove_waiting, unmodeled
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.spec import FabricSpec
@@ -446,7 +446,7 @@ def test_a_router_that_never_sends_is_not_proved():
 )
 def test_options_that_rigs_do_not_know(options, said):
     fabric = emitted(**options)
-    assert unmodelled(fabric.machine) == said
+    assert unmodeled(fabric.machine) == said
     if said:
         found = [(one.answer, one.why) for one in prove_delivery(fabric, seconds=SECONDS)]
         assert found == [("undecided", f"the rig does not know {said}")] * 2  # of the router and the ejection buffer

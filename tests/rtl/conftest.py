@@ -21,7 +21,7 @@ FLIT_WIDTH = 16
 class _Rig:
     """A router and what stands around it, driven and recorded cycle by cycle.
 
-    A neighbour sends like a router: it looks at its credits in the sample phase, and the packet leaves in the next
+    A neighbor sends like a router: it looks at its credits in the sample phase, and the packet leaves in the next
     slot. Where packets are gapless, the terminal sends the flits behind a head in consecutive cycles, but `slips` (a
     function) makes it miss one: then it is not valid, and what is there in its place belongs to the packet. What the
     router sends is passed on at once: its credit comes back when the next router would give it, unless
@@ -79,7 +79,7 @@ class _Rig:
         return hop or (self.local, 0)
 
     def arrivals(self):
-        """Return (port, virtual channel, destination) of all packets that neighbours may send here."""
+        """Return (port, virtual channel, destination) of all packets that neighbors may send here."""
         here = self.network.decode(self.node)
         found = []
         for port in self.inputs:

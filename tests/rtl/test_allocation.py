@@ -72,7 +72,7 @@ class Replay:
 
 
 def fill(rig, rng, each):
-    """Queue packets at all inputs of a rig, each to any node that its neighbour may send here."""
+    """Queue packets at all inputs of a rig, each to any node that its neighbor may send here."""
     flows = defaultdict(list)
     for port, vc, dst in rig.arrivals():
         flows[port, vc].append(dst)

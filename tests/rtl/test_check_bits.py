@@ -66,7 +66,7 @@ def test_each_packet_is_judged_by_itself(simulate, length, gap):
 
 @pytest.mark.parametrize("length", [1, 4, 8])
 def test_a_wrong_head_is_ejected_and_a_wrong_body_goes_on(simulate, length):
-    """Packets come by one channel of a ring's router, for its other neighbour; some with errors in the head or tail."""
+    """Packets come by one channel of a ring's router, for its other neighbor; some with errors in the head or tail."""
     spec = FabricSpec(network=parse("torus(5)"), packet_length=length, flit_width=16, buffers=16, crc=True)
     machine = make_machine(spec)
     timing, dut = machine.timing, Router(machine, machine.plan.shapes[0])

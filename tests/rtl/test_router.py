@@ -1,4 +1,4 @@
-"""One router alone, between neighbours and a terminal played by Python."""
+"""One router alone, between neighbors and a terminal played by Python."""
 
 import random
 from collections import Counter

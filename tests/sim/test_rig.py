@@ -1,4 +1,4 @@
-"""Emitted routers among neighbours that keep the channel protocol: all is well, and what is broken is seen."""
+"""Emitted routers among neighbors that keep the channel protocol: all is well, and what is broken is seen."""
 
 import json
 import re

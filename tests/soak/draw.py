@@ -15,7 +15,7 @@ from hdnhw.spec import FabricSpec, NetworkSpec, Product, complete, cube, ghc, me
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.address import AddressLayout
-from hdnhw.topology.colouring import two_colours
+from hdnhw.topology.coloring import two_colors
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
@@ -168,7 +168,7 @@ def _latency(network: DualNetwork, rng: Generator) -> str:
 def _cutting_through(network: DualNetwork, length: int, rng: Generator) -> dict[str, Any]:
     """Return options with which packets of a fabric cut through if it can be, near the length that it has."""
     table = neighbor_table(network)
-    if length < LONG_SLOT or two_colours(table, np.ones(table.shape[1], np.bool_)) is None:
+    if length < LONG_SLOT or two_colors(table, np.ones(table.shape[1], np.bool_)) is None:
         return {"switching": "store-and-forward"}
     without = {"queueing": "fifo", "crc": False, "dead_pins": False}
     return {"packet_length": int(rng.choice((8, 10, 16))), **without}

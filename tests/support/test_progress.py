@@ -214,12 +214,12 @@ def test_sweep(capsys, rates):
 
 
 def test_machines(capsys, monkeypatch, tmp_path):
-    def synthesise(_, *, say, **__):
+    def synthesize(_, *, say, **__):
         say("yosys ...")
         return {"family": "ecp5", "comb_sites": 9, "ram_cells": {}, "fmax_mhz": 200.0, "fmax_of_seed": [200.0]}
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("hdnhw.fpga.side_by_side.synthesise", synthesise)
+    monkeypatch.setattr("hdnhw.fpga.side_by_side.synthesize", synthesize)
     with redirect_stderr(Terminal()) as terminal:
         assert main(["machines", "cube(2)", "--machine", "", "--machine", "--packet-length 4", "--json"]) == 0
     assert list(dict.fromkeys(shares(terminal, "of 2 machines: "))) == [0, 50]

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.spec import cube
-from hdnhw.topology.edges import colour_edges, network_of_edges
-from hdnhw.topology.metrics import neighbor_table, summarise_distances
+from hdnhw.topology.edges import color_edges, network_of_edges
+from hdnhw.topology.metrics import neighbor_table, summarize_distances
 
 
 def edges_of(table):
@@ -17,12 +17,12 @@ def edges_of(table):
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 14), st.floats(0.2, 1), st.integers(0, 1000))
-def test_a_colouring_is_proper_and_small(nodes, density, seed):
+def test_a_coloring_is_proper_and_small(nodes, density, seed):
     graph = networkx.gnp_random_graph(nodes, density, seed=seed)
-    table = colour_edges(nodes, graph.edges)
+    table = color_edges(nodes, graph.edges)
     assert edges_of(table) == sorted(tuple(sorted(edge)) for edge in graph.edges)
-    for colour in range(table.shape[1]):
-        behind = table[:, colour]
+    for color in range(table.shape[1]):
+        behind = table[:, color]
         there = np.flatnonzero(behind >= 0)
         assert (behind[behind[there]] == there).all()
     most = max((degree for _, degree in graph.degree), default=0)
@@ -30,15 +30,15 @@ def test_a_colouring_is_proper_and_small(nodes, density, seed):
 
 
 @pytest.mark.parametrize("sizes", [(5, 5), (3, 8)])
-def test_a_graph_without_odd_cycles_has_as_many_colours_as_its_degree(sizes):
+def test_a_graph_without_odd_cycles_has_as_many_colors_as_its_degree(sizes):
     graph = networkx.complete_bipartite_graph(*sizes)
-    assert colour_edges(sum(sizes), graph.edges).shape[1] == max(sizes)
+    assert color_edges(sum(sizes), graph.edges).shape[1] == max(sizes)
 
 
 def test_a_network_with_switches():
     network = network_of_edges(cube(1), 4, [(0, 3), (1, 3), (2, 3)], num_terminals=3)
     assert (network.num_nodes, network.num_terminals, len(network.ports)) == (4, 3, 3)
-    found = summarise_distances(network)
+    found = summarize_distances(network)
     assert (found.diameter, found.average_distance, found.histogram) == (2, 2, (1, 0, 2))
     table = neighbor_table(network)
     assert all(network.ports[port].opposite == port for port in range(3))

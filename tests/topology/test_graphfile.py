@@ -233,7 +233,7 @@ def test_a_file_is_the_graph_that_its_format_says(tmp_path, suffix, text, names,
             "0 1 5\n1 2 6\n0 1 5\n2 2 7",
             "what follows two names of 4 links, 1 link beside another one, 1 link of a node to itself",
         ),
-        (".edges", "0 1 2 3\n1 2\n2 3", "what follows two names (neighbours stand in .adjlist) of 1 link"),
+        (".edges", "0 1 2 3\n1 2\n2 3", "what follows two names (neighbors stand in .adjlist) of 1 link"),
         (".anynet", "router 0 node 0 router 1 15\nrouter 1 node 1", "latencies of 1 link"),
         (
             ".dot",

@@ -117,7 +117,7 @@ def test_all_pairs(instance):
     network = network_of(instance)
     histogram = metrics.pair_histogram(network)
     assert histogram == instance["distance_total_histogram_all_ordered_pairs"]
-    summary = metrics.summarise_distances(network)
+    summary = metrics.summarize_distances(network)
     average = Fraction(instance["avg_distance_excl_self"])
     assert summary == metrics.DistanceSummary(instance["diameter"], average, tuple(instance["hist_from_node0"]))
     nested = isinstance(network, DualNetwork) and network.is_nested
@@ -143,7 +143,7 @@ def test_against_networkx(text):
     found = metrics.partner_distances(network, partners)
     assert [each.tolist() for each in found] == [[lengths[node][each[node]] for node in own] for each in partners]
     average = Fraction(int(histogram @ np.arange(len(histogram))), network.num_nodes * (network.num_nodes - 1))
-    assert metrics.summarise_distances(network).average_distance == average
+    assert metrics.summarize_distances(network).average_distance == average
     assert metrics.nested_average_distance(network) == average
 
 
@@ -182,7 +182,7 @@ def test_the_paper_counts_a_cycle_of_two_nodes_twice(text, simple, paper):
 def test_one_cluster_a_class_costs_one_hop():
     network = build(parse("hdn(cube(3), [[0, 1, 2], [0]])"))
     assert (metrics.diameter_formula(network), metrics.diameter_corrected(network)) == (11, 9)
-    assert metrics.summarise_distances(network).diameter == 9
+    assert metrics.summarize_distances(network).diameter == 9
 
 
 def paper_sizes(text, diameter):
@@ -231,18 +231,18 @@ def test_weighted_cost_ratios_are_those_of_the_paper(text, diameter, ratio):
 
 def test_large_networks_are_searched_from_one_source_or_not_at_all():
     nested, other = (build(parse(text)) for text in ("rdn(torus(3), 2)", "hdn(cube(2), [[0], [0, 1]])"))
-    assert metrics.summarise_distances(nested, budget=0) == metrics.summarise_distances(nested)
+    assert metrics.summarize_distances(nested, budget=0) == metrics.summarize_distances(nested)
     own = tuple(INSTANCES["hdn(cube(2), [[0], [0, 1]])"]["hist_from_node0"])
     one_by_one = 4 * 128 * metrics.ONE_BY_ONE
-    assert metrics.summarise_distances(other, budget=one_by_one - 1) == metrics.DistanceSummary(None, None, own)
-    assert metrics.summarise_distances(other, budget=one_by_one).diameter == 10
+    assert metrics.summarize_distances(other, budget=one_by_one - 1) == metrics.DistanceSummary(None, None, own)
+    assert metrics.summarize_distances(other, budget=one_by_one).diameter == 10
 
 
 def test_a_network_without_known_orbits_is_searched_from_every_node_or_not_at_all():
     network = build(parse("hsn(2, cube(2))"))
     own = tuple(metrics.distance_histogram(network, 0))
-    assert metrics.summarise_distances(network, budget=255) == metrics.DistanceSummary(None, None, own)
-    assert metrics.summarise_distances(network, budget=256).diameter == 5
+    assert metrics.summarize_distances(network, budget=255) == metrics.DistanceSummary(None, None, own)
+    assert metrics.summarize_distances(network, budget=256).diameter == 5
 
 
 @pytest.mark.parametrize("text", ["hdn(torus(2, 3), [[1], [0]])", "mesh(4, 4, 4, 4)", "hdn(complete(4), [[], [0]])"])
@@ -252,7 +252,7 @@ def test_one_search_an_orbit_finds_what_all_do(text):
     histogram = metrics.pair_histogram(network)
     pairs = network.num_nodes * (network.num_nodes - 1)
     average = Fraction(sum(hops * count for hops, count in enumerate(histogram)), pairs)
-    found = metrics.summarise_distances(network)
+    found = metrics.summarize_distances(network)
     assert (found.diameter, found.average_distance) == (len(histogram) - 1, average)
 
 
@@ -266,7 +266,7 @@ def test_progress_is_told(monkeypatch):
     assert reached[-1] == 128
     assert sources == [64, 128]
     shares = []
-    metrics.summarise_distances(network, progress=shares.append)
+    metrics.summarize_distances(network, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
 

@@ -63,7 +63,7 @@ def test_the_papers_construction(text, base, levels):
 @each_small
 def test_the_papers_formulas(text, base, levels):
     network, inner = build(parse(text)), build(parse(base))
-    found, below = metrics.summarise_distances(network), metrics.summarise_distances(inner)
+    found, below = metrics.summarize_distances(network), metrics.summarize_distances(inner)
     degree = metrics.degree_bounds(inner)[0]
     assert network.num_nodes == (2 * inner.num_nodes) ** 2**levels // 2
     assert metrics.degree_bounds(network) == (degree + levels, degree + levels)
@@ -87,7 +87,7 @@ def test_distances_from_those_of_the_base(text, base, levels):
     network = build(parse(text))
     assert metrics.pair_histogram(network) == pairs.tolist()
     average = Fraction(int(pairs @ np.arange(len(pairs))), nodes * (nodes - 1))
-    assert metrics.summarise_distances(network).average_distance == average
+    assert metrics.summarize_distances(network).average_distance == average
 
 
 @pytest.mark.parametrize("text", ["rdn(star(3), 1)", "rdn(petersen(), 1)", "rdn(folded_cube(3), 1)", "rdn(hcn(2), 1)"])

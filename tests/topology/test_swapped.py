@@ -144,5 +144,5 @@ def test_diameter_without_links(text):
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_diameter_of_the_hierarchical_cubic_network(n):
     network = build(parse(f"hcn({n})"))
-    assert metrics.summarise_distances(network).diameter == n + (n + 1) // 3 + 1 <= metrics.diameter_formula(network)
+    assert metrics.summarize_distances(network).diameter == n + (n + 1) // 3 + 1 <= metrics.diameter_formula(network)
     assert metrics.diameter_formula(build(parse("folded_hsn(2, 2)"))) is None

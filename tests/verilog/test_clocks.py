@@ -120,7 +120,7 @@ def matched(text, names, kind):
     return {name for name in names if any(fnmatchcase(name.replace("[0]", ""), each) for each in patterns)}
 
 
-def test_synchronisers_are_marked_for_the_placer(name):
+def test_synchronizers_are_marked_for_the_placer(name):
     text = emitted(name).files[emitted(name).manifest["clocks"]["file"]]
     marked = re.findall(r'\(\* ASYNC_REG = "TRUE" \*\)\n  reg (?:\[\d+:0\] )?\\?(\S+)', text)
     assert len(marked) == 16

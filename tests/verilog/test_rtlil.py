@@ -5,7 +5,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import UNINITIALISED
+from hdnhw.rtl.bits import UNINITIALIZED
 from hdnhw.verilog.verilog import module_text
 
 
@@ -39,7 +39,7 @@ class Pair(wiring.Component):
     def elaborate(self, _platform):
         m = Module()
         needs = Signal(name="needs")
-        begins_with_anything = Signal(name="begins_with_anything", reset_less=True, attrs={UNINITIALISED: 1})
+        begins_with_anything = Signal(name="begins_with_anything", reset_less=True, attrs={UNINITIALIZED: 1})
         m.d.sync += [needs.eq(self.i), begins_with_anything.eq(~self.i)]
         m.d.comb += self.o.eq(Cat(needs, begins_with_anything))
         return m
@@ -49,5 +49,5 @@ def test_a_register_that_needs_no_initial_value_has_none():
     text = module_text(Pair(), "pair", flatten=True)
     assert "reg needs = 1'h0;" in text
     assert "reg begins_with_anything;" in text
-    assert UNINITIALISED not in text
+    assert UNINITIALIZED not in text
     assert "reg needs;" in module_text(Pair(), "pair", flatten=True, initial=False)

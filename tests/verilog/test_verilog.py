@@ -73,7 +73,7 @@ def test_every_node_is_instantiated_once_with_its_address(fabric):
         assert instances["ejection", node][0] == "fabric_ejection"
 
 
-def test_channels_join_neighbours(fabric):
+def test_channels_join_neighbors(fabric):
     plan, instances = fabric.machine.plan, instances_of(fabric)
     used, local = [], ["valid", "data", "credit", *(["check"] if fabric.manifest["crc"] else [])]
     for node in range(plan.network.num_nodes):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.claims.literal.four_parts import Shape, digits_of, join, memoise, number_of, relabel, shape_of, split
+from hdnhw.claims.literal.four_parts import Shape, digits_of, join, memoize, number_of, relabel, shape_of, split
 from hdnhw.spec import Factor
 from hdnhw.topology.dualnet import dual_network
 from hdnhw.topology.graph import Network
@@ -31,7 +31,7 @@ def _factor_walk(factor: Factor, start: int, end: int) -> list[int]:
     return [(start - hop) % factor.size for hop in range(1, factor.size - forward + 1)]
 
 
-@memoise
+@memoize
 def _base_routing(shape: Shape, u: int, v: int) -> Path:
     """Base_routing(B, u, v): dimension order over the base digits; the numbers may carry equal upper parts."""
     offset = u - u % shape.base_nodes
@@ -44,7 +44,7 @@ def _base_routing(shape: Shape, u: int, v: int) -> Path:
     return tuple(path)
 
 
-@memoise
+@memoize
 def _in_cluster(shape: Shape, k: int, u: int, v: int) -> Path:
     """Route between two level-k nodes of one level-k cluster: HDN_routing one level down, or Base_routing if k = 1."""
     inner_nodes = shape.levels[k - 1].inner_nodes

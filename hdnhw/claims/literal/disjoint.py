@@ -2,7 +2,7 @@
 
 :mod:`hdnhw.multipath.disjoint` has what works. Choices that the text leaves open:
 
-- Neighbours are taken in the order of ports: factor 0 first, + before -. An unused super-node is the one of the lowest
+- Neighbors are taken in the order of ports: factor 0 first, + before -. An unused super-node is the one of the lowest
   number; the super-node of u counts as used, as u is on every path (Algorithm 2).
 - The prose of section 3.2 adds the path over u's own cross-edge to Algorithms 3 and 5, where the printed loops leave it
   out; `own_edge` says whether to follow the prose.
@@ -13,7 +13,7 @@
   `third_cluster`: each takes the cluster, of those left, over which it is shortest.
 - Base_disjoint_path, which the paper takes as given, is that of :mod:`hdnhw.multipath.disjoint`.
 
-With `choices` neighbours, unused super-nodes, w and what is joined with what in Case B come in an order that is drawn:
+With `choices` neighbors, unused super-nodes, w and what is joined with what in Case B come in an order that is drawn:
 so it is seen whether some choice works where this one does not.
 
 References
@@ -167,7 +167,7 @@ class _Literal:
         return chosen
 
     def neighbors(self, u: Node) -> list[Node]:
-        """The neighbours of a node in its base network."""
+        """The neighbors of a node in its base network."""
         moves = self.nest.moves(0, range(len(self.nest.network.factors)))
         return self.ordered(self.nest.neighbor(u, move) for move in moves)
 
@@ -195,7 +195,7 @@ class _Literal:
         return self.ordered(product(*(range(network.radices[place]) for place in network.levels[level - 1].cluster)))
 
     def algorithm2(self, u: Node, done: list[Path]) -> list[Path]:
-        """Base_distributing_any, for the neighbours of u that no path of `done` uses."""
+        """Base_distributing_any, for the neighbors of u that no path of `done` uses."""
         paths, home = list(done), self.super_node(1, u)
         taken = {path[1] for path in done if len(path) > 1}
         for near in self.neighbors(u):

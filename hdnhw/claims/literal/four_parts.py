@@ -14,7 +14,7 @@ from hdnhw.spec import DualCube, DualNet, Factor, NetworkSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.dualnet import DualNetwork
 
-memoise = lru_cache(maxsize=1 << 17)
+memoize = lru_cache(maxsize=1 << 17)
 """Recursions share their parts: routing every pair of a small network computes each part once."""
 
 
@@ -82,7 +82,7 @@ def number_of(factors: Iterable[Factor], digits: Iterable[int]) -> int:
     return number
 
 
-@memoise
+@memoize
 def split(shape: Shape, k: int, node: int) -> tuple[int, int, int, int]:
     """Return (C^k, U^k, SN^k, N^k) of a level-k node: the paper's re-indexing, digit by digit."""
     level = shape.levels[k - 1]
@@ -96,7 +96,7 @@ def split(shape: Shape, k: int, node: int) -> tuple[int, int, int, int]:
     return *divmod(cluster, level.clusters), super_node, number_of(inside, [digits[i] for i in level.inside])
 
 
-@memoise
+@memoize
 def join(shape: Shape, k: int, parts: tuple[int, int, int, int]) -> int:
     """Return the level-k node (C^k, U^k, SN^k, N^k)."""
     level = shape.levels[k - 1]

@@ -22,7 +22,7 @@ class Ident(NamedTuple):
 
     @property
     def partner(self) -> "Ident":
-        """The neighbour over the cross-edge."""
+        """The neighbor over the cross-edge."""
         return Ident(1 - self.type, self.node, self.cluster)
 
 

@@ -17,7 +17,7 @@ struct Table {
     }
 };
 
-constexpr i64 AHEAD = 8;  // nodes of a queue, whose neighbours are asked for before they are needed
+constexpr i64 AHEAD = 8;  // nodes of a queue, whose neighbors are asked for before they are needed
 
 // Go on with a search from the nodes that are queued; return the end of the queue.
 template <class Number, class Place>

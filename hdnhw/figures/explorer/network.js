@@ -51,7 +51,7 @@ class Network {
     return this.neighbors[node * this.ports + port];
   }
 
-  /** Return the port from a node to a neighbour, the first if there are several; -1 if it is none. */
+  /** Return the port from a node to a neighbor, the first if there are several; -1 if it is none. */
   portTo(node, other) {
     for (let port = 0; port < this.ports; port++) if (this.neighbor(node, port) === other) return port;
     return -1;

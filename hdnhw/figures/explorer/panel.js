@@ -18,7 +18,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Return a colour of the ramp, for 0 to 1. */
+/** Return a color of the ramp, for 0 to 1. */
 function heat(share) {
   const at = Math.min(RAMP.length - 1.001, Math.max(0, share) * (RAMP.length - 1)), low = Math.floor(at);
   const part = (text, place) => parseInt(text.slice(place, place + 2), 16);

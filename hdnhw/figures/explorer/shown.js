@@ -57,7 +57,7 @@ function addRoute(panel, traces, children) {
   children.push(hopTable(panel, legs));
 }
 
-/** Return the trace of a route: the colour and the dashes of a hop are those of its virtual channel. */
+/** Return the trace of a route: the color and the dashes of a hop are those of its virtual channel. */
 function routeTrace(panel, hops) {
   return {hops: hops.map((hop) => ({...hop, color: VC_COLORS[hop.vc % 4], dash: VC_DASHES[hop.vc % 4]}))};
 }
@@ -160,7 +160,7 @@ function drawRun(panel, context, pixel) {
   for (const {node, share} of found.leaving) shape(context, 0, view.x(node), view.y(node) + (0.3 + share) * radius, size * (1 - 0.5 * share));
 }
 
-/** Draw the mark of a packet: its shape says the virtual channel, as its colour does. */
+/** Draw the mark of a packet: its shape says the virtual channel, as its color does. */
 function shape(context, vc, x, y, size) {
   context.beginPath();
   if (vc % 4 === 0) context.arc(x, y, size, 0, 7);

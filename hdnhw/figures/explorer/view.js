@@ -51,7 +51,7 @@ class View {
     return least;
   }
 
-  /** Return the start, the control point and the end of the way from a node to a neighbour, `aside` of the middle. */
+  /** Return the start, the control point and the end of the way from a node to a neighbor, `aside` of the middle. */
   curve(node, other, aside = 0, more = 0) {
     const low = Math.min(node, other), edge = this.edgeOf.get(low * this.network.nodes + Math.max(node, other));
     const bend = ((edge === undefined ? 0 : this.edges.bend[edge]) + more) * (node === low ? 1 : -1);

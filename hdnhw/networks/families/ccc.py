@@ -103,7 +103,7 @@ class CubeCyclesNetwork(Network):
         return self.spec.n, 1
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         *word, position = digits
         if port < 2:
             return (*word, (position + (1, -1)[port]) % self.spec.n)
@@ -135,7 +135,7 @@ class ButterflyNetwork(CubeCyclesNetwork):
         return 3 * self.spec.n // 2
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         along = super().move(digits, port & 1)
         if port < 2:
             return along

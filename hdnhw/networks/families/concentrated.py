@@ -45,7 +45,7 @@ def concentrated(network: NetworkSpec, n: int) -> Concentrated:
 
 
 def flattened_butterfly(k: int, n: int) -> Concentrated:
-    """Make the k-ary n-flat (Kim, Dally and Abts, ISCA 2007): k nodes at each switch of a generalised hypercube."""
+    """Make the k-ary n-flat (Kim, Dally and Abts, ISCA 2007): k nodes at each switch of a generalized hypercube."""
     radix, dimensions = integer(k, "flattened_butterfly radix", 2), integer(n, "flattened_butterfly n", 2)
     return concentrated(ghc(*[radix] * (dimensions - 1)), radix)
 

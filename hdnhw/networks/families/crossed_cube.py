@@ -80,7 +80,7 @@ class CrossedCubeNetwork(Network):
         return (self.spec.n + 2) // 2
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         result, n = list(flip(digits, port)), self.spec.n
         for low in range(0, n - 2 - port, 2):
             result[n - 2 - low] = digits[n - 2 - low] ^ digits[n - 1 - low]

@@ -139,7 +139,7 @@ class WordNetwork(Network):
         return [self._letter(number, word[0]), *word[:-1]]
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         return self._digits(self._shifted(self.word(digits), port))
 
     def has_port(self, digits: Digits, port: int) -> Any:

@@ -73,7 +73,7 @@ class FoldedCubeNetwork(Network):
         return (self.spec.n + 1) // 2
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         return flip(digits, port) if port < self.spec.n else tuple(1 - digit for digit in digits)
 
 

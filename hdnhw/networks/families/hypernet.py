@@ -112,7 +112,7 @@ class HypernetNetwork(Network):
             ends = ends & digits[-1 - place]
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         if port < self.spec.d:
             return flip(digits, self.spec.bits - self.spec.d + port)
         moved = list(digits)

@@ -149,7 +149,7 @@ class FieldNetwork(Network):
         return result
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         dims = len(self.ports) - len(self.classes)
         if port >= dims:
             return flip(digits, self.classes[port - dims])

@@ -67,7 +67,7 @@ class PetersenNetwork(Network):
         return 2
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         ring, place = digits
         if port == 2:
             return 1 - ring, place

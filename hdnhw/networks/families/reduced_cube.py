@@ -94,7 +94,7 @@ class ReducedCubeNetwork(Network):
         return 2**self.spec.m, self.spec.k
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         clusters = 2**self.spec.m
         if port < self.spec.k:
             return flip(digits, clusters + port)

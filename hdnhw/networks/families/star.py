@@ -112,7 +112,7 @@ class StarNetwork(Network):
         return permutation([*digits, digits[0] * 0], _reaches)
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         symbols = self.symbols(digits)
         symbols[0], symbols[port + 1] = symbols[port + 1], symbols[0]
         return self._digits(symbols)

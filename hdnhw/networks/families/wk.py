@@ -80,7 +80,7 @@ class WKRecursiveNetwork(Network):
         return (1 << self.spec.levels) - 1
 
     def move(self, digits: Digits, port: int) -> Digits:
-        """Return the digits of the neighbour behind `port`."""
+        """Return the digits of the neighbor behind `port`."""
         if port < self.spec.d - 1:
             return (*digits[:-1], (digits[-1] + port + 1) % self.spec.d)
         last: Any = digits[-1]

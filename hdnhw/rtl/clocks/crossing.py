@@ -7,7 +7,7 @@ from amaranth.hdl import ClockDomain, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
-from hdnhw.rtl.clocks.queue import CrossingQueue, synchronised
+from hdnhw.rtl.clocks.queue import CrossingQueue, synchronized
 
 SIDES = ("fabric", "node")
 
@@ -80,7 +80,7 @@ class Crossing(wiring.Component):
         )
         for side, other in (SIDES, tuple(reversed(SIDES))):
             asked, stopped = (
-                synchronised(m, signal[other], domain=side, name=f"{other}_{name}", init=1)
+                synchronized(m, signal[other], domain=side, name=f"{other}_{name}", init=1)
                 for signal, name in ((asks, "asks"), (stop, "stop"))
             )
             m.d[side] += [asks[side].eq(0), stop[side].eq(asked)]

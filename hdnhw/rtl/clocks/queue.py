@@ -1,4 +1,4 @@
-"""A queue between two clocks, and the synchroniser that it is made with."""
+"""A queue between two clocks, and the synchronizer that it is made with."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ DEPTH = 16
 _POINTER = DEPTH.bit_length()
 
 
-def synchronised(m: Module, value: Value, *, domain: str, name: str, init: int = 0) -> Signal:
+def synchronized(m: Module, value: Value, *, domain: str, name: str, init: int = 0) -> Signal:
     """Return a value of another clock domain as two flip-flops in `domain` see it; the first is called ``NAME_near``.
 
     At most one bit of it may change at a time.
@@ -130,7 +130,7 @@ class _Pointer:
 
     def seen_by(self, m: Module, domain: str) -> Signal:
         """Return its Gray code as the other clock domain sees it."""
-        return synchronised(m, self._code, domain=domain, name=self._name)
+        return synchronized(m, self._code, domain=domain, name=self._name)
 
     def will_be(self, code: Value, *, step: Value) -> Value:
         """Return whether its Gray code is `code` in the next cycle, unless it is cleared."""

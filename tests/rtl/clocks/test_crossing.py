@@ -21,7 +21,7 @@ def flops(request, monkeypatch):
     """Let first flip-flops, where asked, take each bit that has just changed as it is or as it was, at random."""
     if not request.param:
         return
-    rng, made = random.Random(3), queue.synchronised
+    rng, made = random.Random(3), queue.synchronized
 
     def unsettled(m, value, *, domain, name, init=0):
         before, noise = (Signal(len(value), init=init, reset_less=True), Signal(16, init=rng.randrange(1, 1 << 16)))
@@ -29,8 +29,8 @@ def flops(request, monkeypatch):
         late = noise[: len(value)]
         return made(m, (value & ~late) | (before & late), domain=domain, name=name, init=init)
 
-    monkeypatch.setattr(queue, "synchronised", unsettled)
-    monkeypatch.setattr(crossing, "synchronised", unsettled)
+    monkeypatch.setattr(queue, "synchronized", unsettled)
+    monkeypatch.setattr(crossing, "synchronized", unsettled)
 
 
 class Bench:

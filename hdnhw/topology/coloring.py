@@ -1,10 +1,10 @@
-"""Networks whose nodes have two colours, such that the ends of some channels differ and those of others agree."""
+"""Networks whose nodes have two colors, such that the ends of some channels differ and those of others agree."""
 
 import numpy as np
 import numpy.typing as npt
 
 
-def two_colours(table: npt.NDArray[np.int32], differ: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
+def two_colors(table: npt.NDArray[np.int32], differ: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
     """Return for each node whether it is of the other color than node 0, None if no such coloring exists.
 
     There is one if every cycle has an even number of edges whose ends differ; where all do, if there is no cycle of odd

@@ -1,11 +1,11 @@
-"""Two colours."""
+"""Two colors."""
 
 import networkx as nx
 import numpy as np
 
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
-from hdnhw.topology.colouring import two_colours
+from hdnhw.topology.coloring import two_colors
 from hdnhw.topology.metrics import neighbor_table
 from tests.conftest import each
 
@@ -30,9 +30,9 @@ NETWORKS = [
 
 
 @each("text", NETWORKS)
-def test_there_are_two_colours_if_there_is_no_odd_cycle(text):
+def test_there_are_two_colors_if_there_is_no_odd_cycle(text):
     table = neighbor_table(build(parse(text)))
-    odd = two_colours(table, np.ones(table.shape[1], np.bool_))
+    odd = two_colors(table, np.ones(table.shape[1], np.bool_))
     edges = [(node, int(other)) for node, row in enumerate(table) for other in row if other >= 0]
     assert (odd is not None) == nx.is_bipartite(nx.Graph(edges))
     if odd is not None:
@@ -42,7 +42,7 @@ def test_there_are_two_colours_if_there_is_no_odd_cycle(text):
 
 def test_the_networks_above_are_of_both_kinds():
     tables = [neighbor_table(build(parse(text))) for text in NETWORKS]
-    found = [two_colours(table, np.ones(table.shape[1], np.bool_)) is None for table in tables]
+    found = [two_colors(table, np.ones(table.shape[1], np.bool_)) is None for table in tables]
     assert 4 <= np.sum(found) <= len(found) - 4
 
 
@@ -64,7 +64,7 @@ def test_ends_of_some_channels_differ_and_of_others_agree(text, seed):
                 joined.add_edge(node, other)
     part = {node: number for number, nodes in enumerate(nx.connected_components(joined)) for node in nodes}
     left = nx.Graph([(part[one], part[other]) for one, other in apart])
-    found = two_colours(table, differ)
+    found = two_colors(table, differ)
     assert (found is not None) == nx.is_bipartite(left)
     if found is not None:
         assert all(found[one] != found[other] for one, other in apart)
