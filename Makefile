@@ -98,7 +98,7 @@ check-axi: $(COMPLETE) ## frames and bursts at random through AXI endpoints by c
 	$(BIN)/hdnhw cosim "hdn(cube(2), [[0]])" --test axi4 --bursts 100000
 	$(BIN)/hdnhw cosim "rdn(cube(1), 1)" --test axi4 --bursts 10000 --node-clocks
 
-check-notebooks: $(SITE_READY) ## every tutorial of docs/notebooks executed anew; a minute
+check-notebooks: $(SITE_READY) ## every tutorial of docs/notebooks executed anew; three minutes
 	$(SITE_PYTHON) -m website.notebooks --all
 
 check-explore check-pages: .browser/.ready

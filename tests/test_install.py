@@ -159,4 +159,8 @@ def test_the_table_of_extras_has_all_that_they_bring():
         (distribution,) = {name.lower() for name in modules[module]} & brought.keys()
         assert brought[distribution] == extra
     programs = {f"yowasp-nextpnr-{tool}" for tool in ("ecp5", "himbaechel-gowin", "ice40", "machxo2", "nexus")}
-    assert brought.keys() - {name.lower() for module in EXTRAS for name in modules[module]} == {"hdnhw", *programs}
+    assert brought.keys() - {name.lower() for module in EXTRAS for name in modules[module]} == {
+        "hdnhw",
+        "jupyterlab",
+        *programs,
+    }

@@ -1,14 +1,17 @@
 """The notebooks of docs/notebooks, executed into build/notebooks: each from an empty kernel, in a folder of its own.
 
 ``python -m website.notebooks`` executes those whose outputs are older than they are; ``--all`` executes all. If a cell
-fails, the exit status is 1. What a notebook writes is thrown away.
+fails, the exit status is 1. What a notebook writes is thrown away. A notebook with ``keep_outputs`` in its metadata has
+its outputs in docs/notebooks, too: if they are others than before, they are written anew, and the exit status is 1.
 """
 
 import argparse
 import sys
 import time
+from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -21,8 +24,8 @@ LIMIT = 600
 """Seconds that a cell may take."""
 
 
-def execute(source: Path, target: Path) -> None:
-    """Execute a notebook and write it with its outputs.
+def execute(source: Path, target: Path) -> bool:
+    """Execute a notebook and write it with its outputs; return whether those that are kept in it were the same.
 
     Raises
     ------
@@ -30,6 +33,7 @@ def execute(source: Path, target: Path) -> None:
         If a cell fails; then nothing is written.
     """
     notebook = nbformat.read(source, as_version=4)
+    before = deepcopy(notebook)
     with TemporaryDirectory() as folder:
         NotebookClient(
             notebook,
@@ -41,8 +45,26 @@ def execute(source: Path, target: Path) -> None:
     for cell in notebook.cells:
         if "outputs" in cell:
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]  # progress
+    after = with_outputs(before, notebook) if before.metadata.get("keep_outputs") else before
+    if after != before:
+        nbformat.write(after, source)
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
+    return bool(after == before)
+
+
+def with_outputs(before: Any, executed: Any) -> Any:
+    """Return a notebook with the outputs of an executed one: of a picture itself alone, and nothing is numbered."""
+    after = deepcopy(before)
+    for cell, ran in zip(after.cells, executed.cells, strict=True):
+        if "outputs" in ran:
+            cell.outputs = deepcopy(ran.outputs)
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output.execution_count = None
+                if "image/svg+xml" in output.get("data", {}):
+                    output.data = {"image/svg+xml": output.data["image/svg+xml"]}
+    return after
 
 
 def main() -> int:
@@ -57,12 +79,14 @@ def main() -> int:
             continue
         started = time.monotonic()
         try:
-            execute(source, target)
+            same = execute(source, target)
         except CellExecutionError as error:
             print(f"{source.name}: {error}", file=sys.stderr)
             failed = True
             continue
-        print(f"{source.name}: {time.monotonic() - started:.0f} s", flush=True)
+        failed |= not same
+        changed = "" if same else "; its outputs have changed and were written anew"
+        print(f"{source.name}: {time.monotonic() - started:.0f} s{changed}", flush=True)
     return int(failed)
 
 

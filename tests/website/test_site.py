@@ -1,6 +1,7 @@
 """The site: all pages are in its navigation, all commands in its reference, and bad links are found."""
 
 import argparse
+import ast
 import json
 import re
 from pathlib import Path
@@ -19,6 +20,8 @@ MADE = {"reference/command-line.md", "reference/python.md"}
 """Pages that are made when the site is built."""
 
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+KEPT = [file for file in NOTEBOOKS if json.loads(file.read_text())["metadata"].get("keep_outputs")]
+"""Those whose outputs are in the repository, for who reads it on a code host."""
 
 
 class Loader(yaml.SafeLoader):
@@ -80,10 +83,32 @@ def test_layers_of_the_picture_are_those_of_the_imports():
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
 def test_notebooks_are_kept_without_outputs_and_lead_somewhere(notebook):
     cells = json.loads(notebook.read_text())["cells"]
-    assert all(cell.get("outputs", []) == [] and cell.get("execution_count") is None for cell in cells)
+    assert all(cell.get("outputs", []) == [] or notebook in KEPT for cell in cells)
+    assert all(cell.get("execution_count") is None for cell in cells)
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     for target in re.findall(r"\]\(([^)#\s]+)", text):
         assert (notebook.parent / target).is_file(), target
+
+
+@pytest.mark.parametrize("notebook", KEPT, ids=lambda notebook: notebook.stem)
+def test_kept_outputs_are_what_the_cells_give(notebook, tmp_path, monkeypatch, capsys):
+    """Without Jupyter: the picture that a cell ends with, or what it prints and its last value, spaces aside."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for cell in json.loads(notebook.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            *lines, last = ast.parse("".join(cell["source"])).body
+            exec(compile(ast.Module(lines, []), notebook.name, "exec"), names)
+            mode = "eval" if isinstance(last, ast.Expr) else "exec"
+            made = ast.Expression(last.value) if mode == "eval" else ast.Module([last], [])
+            value = eval(compile(made, notebook.name, mode), names)
+            shown = value._repr_svg_() if hasattr(value, "_repr_svg_") else None if value is None else repr(value)
+            kept = [
+                one.get("text") or one["data"].get("image/svg+xml") or one["data"]["text/plain"]
+                for one in cell["outputs"]
+            ]
+            now = capsys.readouterr().out + (shown or "")
+            assert "".join("".join(map("".join, kept)).split()) == "".join(now.split())
 
 
 PAGE = '<h2 id="here">x</h2><script src="{script}"></script><a href="{link}">y</a><a href="https://example.org">z</a>'
