@@ -21,7 +21,7 @@ def machines_sheet(rows: Sequence[dict[str, Any]], network: str, about: Mapping[
     return Sheet(
         title=f"Machines on {network}",
         draw=partial(draw_machines, rows, network=network, hops=about["hops"]),
-        shows="Gbit/s a node at saturation against nanoseconds at zero load, a mark for each machine, as large as "
+        shows="Gbit/s per node at saturation against nanoseconds at zero load, a mark for each machine, as large as "
         "a router; the table has the figures.",
         tables=[table_of("Machines", rows)],
         options={name.replace("_", " "): value for name, value in about.items()},
@@ -45,12 +45,12 @@ def draw_machines(rows: Sequence[dict[str, Any]], *, network: str, hops: int) ->
     figure = Figure(figsize=(7.1, 4 + 0.17 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
     area = LARGEST / max(row["sites"] for row in rows)
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows):
         _draw(axes, number, row, area)
     axes.set_xlim(0, 1.15 * max(row["ns"] for row in rows))
     axes.set_ylim(0, 1.2 * max(row["gbits_per_node"] for row in rows))
     axes.set_xlabel(f"ns over {hops} hops at zero load")
-    axes.set_ylabel("Gbit/s a node at saturation")
+    axes.set_ylabel("Gbit/s per node at saturation")
     what = "area of a mark: sites of a router; filled: on the Pareto front; blue: buffers in block RAM"
     axes.set_title(f"{network}\n{what}", fontsize=9)
     axes.grid(linewidth=0.3)

@@ -37,7 +37,7 @@ def test_marks_are_where_the_figures_say(axes):
         [[row["ns"], row["gbits_per_node"]]] for row in ROWS
     ]
     assert [mark.get_sizes().tolist() for mark in axes.collections] == [[LARGEST / 2000 * row["sites"]] for row in ROWS]
-    assert [text.get_text() for text in axes.texts] == ["1", "2", "3"]
+    assert [text.get_text() for text in axes.texts] == ["0", "1", "2"]
     assert axes.get_xlabel() == "ns over 3 hops at zero load"
     order = [mark.get_zorder() for mark in axes.collections]
     assert order == sorted(order, reverse=True)  # the largest one lies below
@@ -67,8 +67,8 @@ def test_the_same_rows_give_the_same_picture_with_all_names(tmp_path):
     text = (tmp_path / "a.svg").read_text()
     assert text == (tmp_path / "b.svg").read_text()
     for shown in (
-        "1  8x32  (default)",
-        "2  8x32 --buffers 2",
+        "0  8x32  (default)",
+        "1  8x32 --buffers 2",
         "400 sites, 5 block RAMs, 200.0 MHz",
         "2000 sites, 200.0",
     ):
