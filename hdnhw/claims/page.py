@@ -214,6 +214,6 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _cell(value: object) -> str:
     """Return text that Markdown shows as it is."""
     text = str(value)
-    for mark in "\\|*_<":
+    for mark in "\\|*_":
         text = text.replace(mark, f"\\{mark}")
-    return text
+    return text.replace("<", "&lt;")

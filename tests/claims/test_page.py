@@ -32,7 +32,7 @@ def pages(*rows, **about):
 def test_what_is_wrong_is_told_in_full():
     page = pages(ROW, GOOD)["hdn.md"]
     assert "### HDN-2\n\nTheorem 1: size. **false**\n" in page
-    assert "- Corrected: n \\< 2" in page
+    assert "- Corrected: n &lt; 2" in page
     assert "- Smallest counterexample: cube(1): 4 published, 2 computed" in page
     assert "| cube(1) | 4 | 2 |" in page
     row = "| [HDN-2](#hdn-2) | Theorem 1 | size | 2\\*n \\| 2\\_k | holds on 1 of 2 networks | **false** |"
