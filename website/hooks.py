@@ -5,6 +5,7 @@ MkDocs calls the functions named ``on_...``. Links that leave docs, to examples 
 
 import inspect
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,12 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         return link[0] if file.is_relative_to(DOCS) else f"]({up}files/{file.relative_to(ROOT)}.txt)"
 
     return re.sub(r"(\]\([^):\s]+)\.ipynb\)", r"\1.md)", OUTSIDE.sub(copied, markdown))
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Let no option of a command be broken behind a hyphen where it stands in a line of text."""
+    options = partial(re.sub, r"(?<![\w-])--\w[\w-]*", r'<span class="option">\g<0></span>')
+    return re.sub(r"(?<!</span>)<code>[^<]*</code>", lambda code: options(code[0]), html)
 
 
 # Python.
