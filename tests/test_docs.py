@@ -122,6 +122,14 @@ def test_consoles_are_as_wide_as_the_site(page):
         assert [line for line in block.splitlines() if len(line) > 120] == []
 
 
+@each("page", [page for page in PAGES if page.parent.name != "papers"])
+def test_a_cell_of_a_table_has_at_most_30_words(page):
+    rows = re.findall(
+        r"^\| .*", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL), re.MULTILINE
+    )
+    assert [cell for row in rows for cell in LINK.sub("]", row).split(" | ") if len(cell.split()) > 30] == []
+
+
 def _british(text):
     return {word for word in BRITISH.findall(text) if not ALIKE.fullmatch(word)}
 
