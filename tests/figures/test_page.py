@@ -210,7 +210,7 @@ def test_options_and_what_is_special_in_html():
         "buffers": "2 packet buffers per port",
         "queueing": "voq",
         "switching": "store-and-forward",
-        "channel registers": "0",
+        "channel latency": "1",
         "crc": "no",
         "gapless packets": "no",
         "lanes": "1",
