@@ -541,6 +541,8 @@ class RelayCourse:
         if pauses.sink_hold:
             raise ValueError(f"sink_hold must be 0 with relays, not {pauses.sink_hold}")
         nodes, packets = len(model.address), model.machine.endpoint_format
+        # The course numbers the cycles of odd nodes that much higher, and so do steps.
+        self._ahead = model.machine.offset * model.machine.channels.odd.astype(np.int64)
         self._model, self._sends, self._pauses, self.cycle = model, sends, pauses, 0
         self._length = model.timing.packet_length
         # With a hold of one cycle, in which nothing comes out yet, sinks are looked at in every cycle.
@@ -574,16 +576,18 @@ class RelayCourse:
         _, after = course.ejecting()
         took = after != before
         took[left[:, NODE]] = True
-        offers = self._offers()
+        begun = self._ahead <= self.cycle
+        offers = self._offers() & begun
         accepted = ~course.sending | (course.injected != injected)
         for node in np.flatnonzero(took | offers | self._busy).tolist():
             self._step_node(
                 node, int(tags[node]) if took[node] else -1, int(before[node]), offers[node], accepted[node]
             )
+        self._chosen.sort(key=lambda one: -self._ahead[one[0]])
         for tag in left[:, TAG].tolist():
             del self._packets[tag]
         if self._pauses.source_gap:
-            self._state = advance_generators(self._state)
+            self._state = np.where(begun, advance_generators(self._state), self._state)
         self.cycle += 1
 
     def _arrivals(self) -> Arrivals:
@@ -594,7 +598,7 @@ class RelayCourse:
         tags = range(self._tag, self._tag + len(nodes))
         self._packets |= {tag: packet for tag, (_, packet) in zip(tags, self._chosen, strict=True)}
         self._tag += len(nodes)
-        return Arrivals.of(np.full(len(nodes), self.cycle), nodes, address, tags)
+        return Arrivals.of(self.cycle - self._ahead[nodes], nodes, address, tags)
 
     def _pace(self) -> npt.NDArray[np.int32]:
         return np.array([AT_HOME if packet.is_for_user else NOWHERE for _, packet in self._chosen], np.int32)
@@ -602,26 +606,26 @@ class RelayCourse:
     def _offers(self) -> npt.NDArray[np.bool_]:
         """Return which users offer a flit in this cycle."""
         ready = self._pointer < self._sends.first[1:]
-        ready[ready] &= self._sends.earliest[self._pointer[ready]] <= self.cycle
+        ready[ready] &= self._sends.earliest[self._pointer[ready]] <= (self.cycle - self._ahead)[ready]
         ready &= self._held | ((self._state & 255) >= self._pauses.source_gap)
         return ready
 
     def _step_node(self, node: int, tag: int, flit: int, offers: bool, accepted: bool) -> None:
-        relay, last = self._relays[node], self._length - 1
+        relay, last, cycle = self._relays[node], self._length - 1, self.cycle - int(self._ahead[node])
         taken = None if tag < 0 else (self._packets[tag], flit == 0, flit == last)
         if taken is not None and taken[2] and taken[0].is_for_user and taken[0].dst == self._model.address[node]:
-            self.out.append((self.cycle, node, taken[0]))
+            self.out.append((cycle, node, taken[0]))
         offered, position = None, int(self._position[node])
         if offers:
             offered = (self._packet(node), position == 0, position == last)
-        packet, ready = relay.step(self.cycle, accepted, taken, offered)
+        packet, ready = relay.step(cycle, accepted, taken, offered)
         self._busy[node] = relay.is_busy
         if packet is not None:
             self._chosen.append((node, packet))
         self._held[node] = offers and not ready
         if ready:
             if position == 0:
-                self._head_cycle[self._pointer[node]] = self.cycle
+                self._head_cycle[self._pointer[node]] = cycle
             self._position[node] = 0 if position == last else position + 1
             self._pointer[node] += position == last
 

@@ -36,7 +36,7 @@ def bench(
         ("hdn(cube(1), [[]])", {"packet_length": 3, "waypoints": 2, "relay_buffers": 2}, (0, 3)),
         ("hdn(cube(2), [[0]])", {"waypoints": 2}, (2, 4)),
         ("hdn(cube(2), [[0]])", {"waypoints": 2, "relay_queues": 2}, (2, 4)),
-        ("hdn(cube(2), [[0]])", {"relay_queues": 1}, (2, 4)),
+        ("hdn(cube(2), [[0]])", {"relay_queues": 1, "channel_latency": "cross1=5"}, (2, 4)),
         ("torus(3, 4)", {"packet_length": 1, "flit_width": 48, "relay_buffers": 1}, (2, 4)),
         (
             "hsn(2, cube(2))",
