@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
+
 from hdnhw.fpga.block_ram import choose_ram
 from hdnhw.fpga.family import DEVICES, FAMILIES
 from hdnhw.fpga.spec import SynthSpec
@@ -29,6 +31,7 @@ from hdnhw.spec import FabricSpec, NetworkSpec
 from hdnhw.spec.options import Choice, options_of
 from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.support.progress import Progress
+from hdnhw.topology.metrics import neighbor_table
 
 Options = Mapping[str, Any]
 
@@ -94,9 +97,14 @@ class Measured:
     saturation_bound: float | None
 
     def latency_cycles(self, hops: int) -> float:
-        """Return the zero-load latency over so many channels, the mean over the phases in which a head flit comes."""
-        timing = self.machine.timing
-        return float(mean(timing.zero_load_latency(hops, phase) for phase in range(timing.packet_length)))
+        """Return the zero-load latency over so many channels, the mean over the phases in which a head flit comes.
+
+        Where channels differ, hops take the mean of all channels.
+        """
+        machine, timing = self.machine, self.machine.timing
+        longer = [machine.channels.stages[port] for port in np.nonzero(neighbor_table(machine.network) >= 0)[1]]
+        each = (timing.zero_load_latency(hops, phase) for phase in range(timing.packet_length))
+        return float(mean(each)) + (hops * mean(longer) if longer else 0.0)
 
     def latency_ns(self, hops: int) -> float:
         """Return :meth:`latency_cycles` at the clock of the router, in nanoseconds."""

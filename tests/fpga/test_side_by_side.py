@@ -251,16 +251,24 @@ def test_figures_are_those_of_synth_and_sweep(run, tmp_path):
 
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 9])
 @pytest.mark.parametrize(
-    ("spec", "node", "hops"), [("torus(4, 4)", 10, 4), ("mesh(4)", 3, 3), ("rdn(cube(2), 1)", 1, 1)]
+    ("spec", "node", "hops", "said"),
+    [
+        ("torus(4, 4)", 10, 4, "1"),
+        ("mesh(4)", 3, 3, "5"),
+        ("rdn(cube(2), 1)", 1, 1, "1"),
+        ("torus(4, 4)", 10, 4, "dim0*=3,dim1*=20"),  # two hops by each of the two types
+    ],
 )
-def test_the_latency_is_that_of_lone_packets(run, tmp_path, spec, node, hops, length):
+def test_the_latency_is_that_of_lone_packets(run, tmp_path, spec, node, hops, said, length):
     """Packets that start in each phase of a slot, one after the other has come out, on the model."""
     starts = [phase + phase * 100 * length for phase in range(length)]
     (tmp_path / "lone.txt").write_text("".join(f"{cycle} 0 {node} {length}\n" for cycle in starts))
-    status, out, _ = run(f"simulate '{spec}' --trace lone.txt --packet-length {length} --json")
+    status, out, _ = run(
+        f"simulate '{spec}' --trace lone.txt --packet-length {length} --channel-latency '{said}' --json"
+    )
     result = json.loads(out)
     assert (status, result["delivered"], result["mean_hops"]) == (0, length, hops)
-    machine = make_machine(FabricSpec(network=parse(spec), packet_length=length, flit_width=32))
+    machine = make_machine(FabricSpec(network=parse(spec), packet_length=length, flit_width=32, channel_latency=said))
     one = replace(figures(1, 0, 250.0, 0.5), machine=machine)
     assert one.latency_cycles(hops) == pytest.approx(result["network_latency"]["mean"], abs=1e-4)
     assert one.latency_ns(hops) == pytest.approx(4 * result["network_latency"]["mean"], abs=1e-3)
