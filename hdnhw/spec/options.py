@@ -214,9 +214,9 @@ class PerChannel(Option):
             value = str(_integer(what, value))
         if not isinstance(value, str):
             raise TypeError(f"{what} must be an integer, a string or a mapping, not {shown(value)}")
-        text = value.replace(" ", "")
+        text = re.sub(r" *([=,]) *", r"\1", value.strip(" "))
         for one in text.split(","):
-            found = re.fullmatch(r"(?:[\w*]+=)?(-?\d{1,9})", one)
+            found = re.fullmatch(r"(?:[\w*]+=)?(-?[0-9]{1,9})", one)
             if found is None:
                 raise SpecError(
                     f"{what} must be {self.unit} such as 2, or those of types of channels such as cross1=20,dim*=2, "

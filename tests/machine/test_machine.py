@@ -126,6 +126,8 @@ def test_a_machine_is_made_once():
         ),
         ({"channel_latency": 0}, "^channel_latency must be 1 to 1024 cycles, not 0$"),
         ({"channel_latency": "cross1=1025"}, "^channel_latency must be 1 to 1024 cycles, not 1025$"),
+        ({"channel_latency": "2 0"}, "^channel_latency must be cycles such as 2, .* not '2 0'$"),
+        ({"channel_latency": "\u0662"}, "^channel_latency must be cycles such as 2, "),
         (
             {"channel_latency": "cross1"},
             "^channel_latency must be cycles such as 2, or those of types .* not 'cross1'$",
