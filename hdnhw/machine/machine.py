@@ -25,6 +25,7 @@ from hdnhw.machine.timing import (
 from hdnhw.rules.plan import RoutingPlan
 from hdnhw.rules.schemes import fabric_plan
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.machine import MOST_BUFFERS
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -134,6 +135,12 @@ class Machine:
         """Cycles by which the slots of odd routers begin before those of the others; 0 if there are none."""
         return self.spec.packet_length // 2 if self.channels.odd.any() else 0
 
+    @property
+    def apart_by(self) -> str:
+        """The option that puts routers half a slot apart, where some are, for messages."""
+        name = "switching" if self.timing.cuts_through else "channel_latency"
+        return named(name, getattr(self.spec, name))
+
     def ahead(self, node: int) -> int:
         """Return the cycles by which the slots of a router begin before those of most."""
         return self.offset * bool(self.channels.odd[node])
@@ -149,8 +156,8 @@ class Machine:
 
     @property
     def signal_registers(self) -> int:
-        """Registers of a signal from a node to its neighbor beside one: as many as the longest channel has."""
-        return self.channels.registers + self.longest
+        """Registers of a signal from a node to its neighbor beside one: what the longest wires take, not rounded."""
+        return max(self.channels.latency, default=1) - 1
 
     @property
     def longest(self) -> int:
@@ -237,16 +244,20 @@ class Machine:
         return min([1.0, *(buffers_per_vc(buffers, vcs) / slots for buffers, slots in each)])
 
     @property
+    def full_rate_buffers(self) -> int:
+        """Packet buffers per port with which each virtual channel sustains the full rate, more than allowed if long."""
+        return power_of_two(max(self._port_slots, default=1)) << (self.plan.max_vcs - 1).bit_length()
+
+    @property
     def buffer_note(self) -> str | None:
         """What a user should know if a virtual channel sustains half a flit a cycle or less; None otherwise."""
         if self.vc_rate > 0.5:
             return None
-        vcs = self.plan.max_vcs
-        slots = max(self._port_slots)
-        each, enough = buffers_per_vc(self.most_buffers, vcs), power_of_two(slots) << (vcs - 1).bit_length()
+        each, enough = buffers_per_vc(self.most_buffers, self.plan.max_vcs), self.full_rate_buffers
+        gives = f"; {named('buffers', enough)} gives it all" if enough <= MOST_BUFFERS else ""
         return (
             f"with {each} packet buffer{'s' * (each > 1)}, a virtual channel by itself sustains "
-            f"{100 * self.vc_rate:.0f} % of the rate of a channel; {named('buffers', enough)} gives it all"
+            f"{100 * self.vc_rate:.0f} % of the rate of a channel{gives}"
         )
 
     @property

@@ -72,7 +72,7 @@ def record(model: FabricModel, load: LoadSpec, cycles: int) -> Record:
     """
     network, timing = model.plan.network, model.timing
     if model.machine.offset:
-        raise SpecError("a record is of whole slots: it does not go with routers that are half a slot apart")
+        raise SpecError(f"a record is of whole slots, and {model.machine.apart_by} puts routers half a slot apart")
     created = load.on(network, timing.packet_length)
     if created.most_packets > 1:
         raise SpecError("a record is of messages of one packet: leave out lengths")

@@ -34,7 +34,7 @@ def test_a_page_is_written_and_told_of(run):
         ("explore 'cube(2)' -o page.html --cycles 0", "cycles must be 1 to 16384, not 0"),
         (
             "explore 'cube(2)' -o page.html --switching cut-through",
-            "does not go with routers that are half a slot apart",
+            "--switching cut-through puts routers half a slot apart",
         ),
         ("explore 'cube(2)'", "-o"),
     ],

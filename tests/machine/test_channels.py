@@ -121,6 +121,27 @@ def test_a_long_channel_has_the_buffers_for_its_rate():
         assert apart == pytest.approx(length / few.vc_rate)
 
 
+@each("cycles", [1, 5, 20, 1024])
+@each("length", [1, 8, 256])
+def test_the_buffers_that_are_advised_give_the_full_rate(cycles, length):
+    asked = {"packet_length": length, "channel_latency": f"dim1*={cycles}"}
+    few = machine_of("torus(4, 4)", buffers=1, **asked)
+    if few.full_rate_buffers > 256:
+        assert "buffers=" not in few.buffer_note
+        return
+    assert machine_of("torus(4, 4)", buffers=few.full_rate_buffers, **asked).vc_rate == 1
+    assert machine_of("torus(4, 4)", buffers=few.full_rate_buffers // 2, **asked).vc_rate < 1
+    assert few.buffer_note.endswith(f"buffers={few.full_rate_buffers} gives it all")
+
+
+@each("said", ["1", "2", "dim0=3,cross1=11"])
+@each("buffers", [None, 2])
+def test_signals_of_a_barrier_are_as_late_as_the_longest_wires(said, buffers):
+    """They are in no slot: half slots would only make them later."""
+    made = machine_of("rdn(cube(1), 1)", channel_latency=said, buffers=buffers)
+    assert 1 + made.signal_registers == max(made.channels.latency)
+
+
 def stream(machine):
     """Return the cycles in which packets of one source come out at its neighbor."""
     target = machine.address.of_node(1)

@@ -68,7 +68,8 @@ def test_a_channel_carries_one_packet_a_slot_and_hops_take_their_time(spec, mach
     ("load", "machine", "message"),
     [
         ({"lengths": "16"}, {}, "messages of one packet"),
-        ({}, {"switching": "cut-through"}, "does not go with cut-through"),
+        ({}, {"switching": "cut-through"}, "switching=.cut-through. puts routers half a slot apart"),
+        ({}, {"channel_latency": "4"}, "channel_latency=.4. puts routers half a slot apart"),
     ],
 )
 def test_what_cannot_be_recorded(load, machine, message):

@@ -64,18 +64,16 @@ class EmittedGenerators(EmittedEndpoints):
 
 def _timetable(machine: Machine) -> list[int]:
     """Return the slots of a timetable, for buffers with which no packet waits."""
-    timing, plan = machine.timing, machine.plan
+    plan = machine.plan
     if machine.offset:
         raise SpecError(
-            "a timetable is of whole slots, and "
-            f"{named('channel_latency', machine.spec.channel_latency)} puts routers half a slot apart: "
-            f"use {named('at_once')}"
+            f"a timetable is of whole slots, and {machine.apart_by} puts routers half a slot apart: use "
+            f"{named('at_once')}"
         )
     if machine.vc_rate < 1:
-        needed = timing.full_rate_buffers << (plan.max_vcs - 1).bit_length()
         raise SpecError(
-            f"{named('buffers')} must be at least {needed} packets a port for a timetable, not {machine.buffers}: "
-            f"use {named('at_once')}"
+            f"{named('buffers')} must be at least {machine.full_rate_buffers} packets a port for a timetable, not "
+            f"{machine.most_buffers}: use {named('at_once')}"
         )
     slots = broadcast_slots(plan, hop_slots=machine.hop_slots)
     return slots + [0] * (2 - len(slots))

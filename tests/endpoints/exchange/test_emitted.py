@@ -56,6 +56,17 @@ def test_modules_are_three_and_generators_one_a_node():
             "buffers must be at least 4 packets a port for a timetable, not 2: use at_once",
         ),
         ("torus(3)", {"buffers": 2, "packet_length": 1}, "buffers must be at least 8 packets a port for a timetable"),
+        ("rdn(cube(1), 1)", {"buffers": 4, "channel_latency": "9"}, "buffers must be at least 8 packets a port for a"),
+        (
+            "rdn(cube(1), 1)",
+            {"channel_latency": "cross1=5"},
+            "a timetable is of whole slots, and channel_latency='cross1=5' puts routers half a slot apart: use at_once",
+        ),
+        (
+            "rdn(cube(1), 1)",
+            {"switching": "cut-through", "packet_length": 16},
+            "a timetable is of whole slots, and switching='cut-through' puts routers half a slot apart: use at_once",
+        ),
         (
             "mesh(2, 3)",
             {},
