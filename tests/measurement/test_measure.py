@@ -433,6 +433,16 @@ def test_latency_at_zero_load(text, length):
         assert zero_load_latency(model, LoadSpec(injection=injection)) == pytest.approx(expected, rel=0.01)
 
 
+def test_latency_at_zero_load_over_long_channels():
+    """By arithmetic: the routes of all pairs; so many packets have a standard error."""
+    made = make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), channel_latency="dim0=9,cross1=40"))
+    nodes = range(made.network.num_nodes)
+    pairs = [made.plan.rule.route(one, other) for one in nodes for other in nodes if one != other]
+    hops = sum(made.hop_cycles(port) for route in pairs for _, port, _ in route) / len(pairs)
+    waits = [made.timing.zero_load_latency(0, phase) for phase in range(8)]
+    assert zero_load_latency(FabricModel(made), LoadSpec()) == pytest.approx(hops + np.mean(waits), rel=0.03)
+
+
 def test_latency_at_zero_load_of_long_messages_and_none():
     """A message of 9 packets: the last tail comes 8 slots after the first at the full rate of its virtual channel."""
     spec = FabricSpec(network=parse("complete(2)"), packet_length=4)

@@ -6,15 +6,19 @@ import os
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.timing import SlotTiming
+from hdnhw.model.engines import REFERENCE
+from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from hdnhw.traffic.packets import Traffic
 from hdnhw.verilog import fabric as fabric_module
 from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric
 
@@ -135,6 +139,33 @@ def test_latency_formula_where_packets_cut_through():
     assert latency["zero_load"] == "4*hops + 21 + ((5 - phase) mod 8)"
     assert latency["phase"].startswith("cycles since reset, 4 more at the nodes listed under odd, modulo 8")
     assert "odd" not in emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest["latency"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("rdn(cube(1), 1)", {"channel_latency": "cross1=21"}, "8*(dim0) + 28*(cross1) + 22 + ((4 - phase) mod 8)"),
+        (
+            "mesh(2, 3)",
+            {"channel_latency": "dim0=9", "switching": "cut-through", "packet_length": 16},
+            "16*(dim0) + 8*(",
+        ),
+    ],
+)
+def test_latency_formula_of_long_channels(text, options, said):
+    """Against lone packets from all nodes to all, each in another phase, on the reference."""
+    made = emit_fabric(FabricSpec(network=parse(text), **options))
+    latency, machine, network = made.manifest["latency"], made.machine, made.machine.network
+    assert latency["zero_load"].startswith(said)
+    names, length = [port.name for port in network.ports], machine.timing.packet_length
+    for source, target in np.ndindex(network.num_nodes, network.num_nodes):
+        packets = [[] for _ in range(network.num_nodes)]
+        packets[source] = [(machine.address.of_node(target), 20 * length + 3 * target)]
+        run = FabricModel(machine, engine=REFERENCE).run(Traffic.from_lists(packets), max_cycles=10_000)
+        taken = [names[port] for _, port, _ in machine.plan.rule.route(source, target)]
+        phase = (int(run.head_cycle[0]) + length // 2 * (source in latency["odd"])) % length
+        values = {name: taken.count(name) for name in names} | {"phase": phase}
+        assert eval(latency["zero_load"].replace("mod", "%"), {}, values) == run.cycle[0] - run.head_cycle[0]
 
 
 def test_gapless_packets_are_in_the_manifest():
