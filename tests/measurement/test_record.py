@@ -18,7 +18,7 @@ MACHINES = (
     ("rdn(cube(2), 1)", {}, 0.8),
     ("torus(5)", {"packet_length": 1, "buffers": 4}, 0.5),
     ("cube(3)", {"packet_length": 4, "queueing": "voq", "buffers": 2}, 0.9),
-    ("mesh(3, 2)", {"gapless_packets": True, "crc": True, "channel_latency": "2"}, 0.4),
+    ("mesh(3, 2)", {"gapless_packets": True, "crc": True, "channel_latency": "dim1=8"}, 0.4),
 )
 
 

@@ -53,7 +53,7 @@ def test_what_is_emitted_is_proved(text, options):
     ahead = options.get("switching") == "cut-through"  # inputs look a router ahead, and injection does both
     units = sum(len(shape.ports) + (2 if ahead else 1) for shape in made.shapes)
     assert sum(one.property == "route" for one in findings) == units
-    assert [one.property for one in findings][-2:] == ["arrival", "wiring"]
+    assert [one.property for one in findings][-3:] == ["arrival", "wiring", "phases"]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ def emitted(network: str = SMALL, **options: Any) -> EmittedFabric:
             (network, options)
             for network, options in (
                 (SMALL, {"channel_latency": "2", "buffers": 2}),
-                (SMALL, {"channel_latency": "cross1=5", "crc": True}),
                 (SMALL, {"ram": "distributed", "buffers": 1, "crossbar": "output"}),
                 (SMALL, {"packet_length": 3, "gapless_packets": True}),
                 (SMALL, {"packet_length": 1, "dead_pins": True, "crc": True}),
@@ -49,6 +48,7 @@ def emitted(network: str = SMALL, **options: Any) -> EmittedFabric:
                 ("mesh(2, 3)", {"packet_length": 4, "dead_pins": True, "flit_width": 70}),
                 ("hdn(cube(2), [[0], [0]])", {"gapless_packets": True}),
                 ("hdn(torus(2, 3), [[1]])", {"packet_length": 5, "flit_width": 17, "lanes": 2}),
+                (SMALL, {"channel_latency": "cross1=5", "crc": True}),
             )
         ),
     ],

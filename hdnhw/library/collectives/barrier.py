@@ -3,7 +3,6 @@
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.library.collectives.schedules import BACKGROUND, Row, ScheduleOptions, bench_of, checked_network, refuse
 from hdnhw.library.result import Result
-from hdnhw.machine.machine import make_machine
 from hdnhw.spec import BARRIER
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -35,6 +34,7 @@ OF_MESSAGES = (
 def run_barrier(asked: ScheduleOptions) -> Result:
     """Predict the cycles of a barrier, beside their bound; on rtl compare them with those of the Verilog."""
     from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds, signal_cycles
+    from hdnhw.machine.machine import make_machine
 
     refuse(asked, OF_MESSAGES, f"{{}} is for operations that move messages; a {BARRIER} moves none")
     if asked.on == "model":
