@@ -19,7 +19,7 @@ class _PhaseError(Exception):
 
 
 def prove_phases(fabric: EmittedFabric) -> Finding:
-    """Count the registers of every channel in the text, and compare the phases of the routers at its ends."""
+    """Count the registers of every channel in the text; compare them with the machine, and the phases at its ends."""
     count, why = 0, ""
     try:
         for _ in _agreeing(fabric):
@@ -34,6 +34,11 @@ def _agreeing(fabric: EmittedFabric) -> Iterator[tuple[int, int]]:
     """Yield each channel of which both ends agree, up to one of which they do not."""
     machine, network, top = fabric.machine, fabric.machine.network, fabric.modules.top
     stages = {port: _stages(fabric.text, module) for port, module in fabric.modules.channels.items()}
+    for number, due in enumerate(machine.channels.stages):
+        if stages.get(number, 0) != due:
+            raise _PhaseError(
+                f"channels by {network.ports[number].name} have {stages.get(number, 0)} registers, not {due}"
+            )
     cells = read_modules(fabric.text, top, "proc\nopt_clean")[top]["cells"]
     odd = [cells[f"router_{node}"]["connections"].get("odd") == ["1"] for node in range(network.num_nodes)]
     for node in range(network.num_nodes):

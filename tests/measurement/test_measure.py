@@ -10,6 +10,7 @@ import scipy
 
 from hdnhw.machine.machine import make_machine
 from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.loaded import LoadedFabric
 from hdnhw.measurement.measure import measure, zero_load_latency
 from hdnhw.measurement.statistics import (
     MOST_BINS,
@@ -433,14 +434,19 @@ def test_latency_at_zero_load(text, length):
         assert zero_load_latency(model, LoadSpec(injection=injection)) == pytest.approx(expected, rel=0.01)
 
 
-def test_latency_at_zero_load_over_long_channels():
-    """By arithmetic: the routes of all pairs; so many packets have a standard error."""
+def test_latency_of_lone_packets_over_long_channels():
+    """By arithmetic over the routes of all pairs, mean and variance: those of a sample, and what is measured."""
     made = make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), channel_latency="dim0=9,cross1=40"))
     nodes = range(made.network.num_nodes)
     pairs = [made.plan.rule.route(one, other) for one in nodes for other in nodes if one != other]
-    hops = sum(made.hop_cycles(port) for route in pairs for _, port, _ in route) / len(pairs)
+    cycles = [sum(made.hop_cycles(port) for _, port, _ in route) for route in pairs]
+    hops = [len(route) for route in pairs]
     waits = [made.timing.zero_load_latency(0, phase) for phase in range(8)]
-    assert zero_load_latency(FabricModel(made), LoadSpec()) == pytest.approx(hops + np.mean(waits), rel=0.03)
+    expected, model = np.mean(cycles) + np.mean(waits), FabricModel(made)
+    found = LoadedFabric(model, LoadSpec()).unloaded_latency((np.mean(hops), np.var(hops)), (1.0, 0.0))
+    assert found[0] == pytest.approx(expected, rel=0.03)
+    assert found[1] == pytest.approx(np.var(cycles) + np.var(waits), rel=0.15)
+    assert zero_load_latency(model, LoadSpec()) == pytest.approx(expected, rel=0.03)
 
 
 def test_latency_at_zero_load_of_long_messages_and_none():

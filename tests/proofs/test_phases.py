@@ -98,3 +98,14 @@ def test_a_machine_whose_channels_do_not_agree_is_refuted():
         assert prove_phases(text).answer == "refuted"
     finally:
         fabric.machine.__dict__["channels"] = channels
+
+
+def test_a_channel_that_is_a_slot_too_long_is_refuted():
+    """Its phases agree, but packets take longer than the manifest says."""
+    fabric, longer = emitted(channel_latency="cross1=5"), emitted(channel_latency="cross1=13")
+    start = "module fabric_channel("
+    text, of_longer = fabric.text, longer.text[longer.text.index(start) :]
+    begin = text.index(start)
+    text = text[:begin] + of_longer[: of_longer.index("endmodule")] + text[text.index("endmodule", begin) :]
+    finding = prove_phases(replace(fabric, files={**fabric.files, "fabric.sv": text}))
+    assert (finding.answer, finding.why) == ("refuted", "channels by cross1 have 12 registers, not 4")
