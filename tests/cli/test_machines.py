@@ -167,7 +167,7 @@ def test_a_picture(run):
     text = Path("a.svg").read_text()
     assert text == Path("b.svg").read_text().replace("b.svg", "a.svg")
     assert "ns over 4 hops" in text
-    assert "1  4x16 --packet-length 4 --flit-width 16" in text
+    assert "0  4x16 --packet-length 4 --flit-width 16" in text
 
 
 @each("what", WRONG)
