@@ -102,6 +102,8 @@ def _apart(network: Network, steps: Sequence[int], *, at_rest: bool) -> tuple[li
             "its neighbors cannot all be half a slot apart"
         )
     wanted = np.array([each % 2 == 1 for each in steps], np.bool_)
+    if not wanted.any():
+        return list(steps), odd
     if (whole := two_colors(table, rest ^ wanted)) is not None:
         return list(steps), whole
     kept = np.zeros(len(steps), np.bool_)

@@ -5,9 +5,11 @@ registers between the two, and of those with as many as the slots of the two are
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from hdnhw.proofs.finding import Finding
-from hdnhw.proofs.netlist import Net, Netlist, read_modules
+from hdnhw.proofs.netlist import Net, Netlist
+from hdnhw.proofs.wiring import read_top
 from hdnhw.verilog.fabric import EmittedFabric
 
 _RESET = ("valid", "credit", "notice")
@@ -18,11 +20,14 @@ class _PhaseError(Exception):
     """A channel whose ends do not agree."""
 
 
-def prove_phases(fabric: EmittedFabric) -> Finding:
-    """Count the registers of every channel in the text; compare them with the machine, and the phases at its ends."""
+def prove_phases(fabric: EmittedFabric, modules: dict[str, Any] | None = None) -> Finding:
+    """Count the registers of every channel in the text; compare them with the machine, and the phases at its ends.
+
+    The `modules` are those of :func:`hdnhw.proofs.wiring.read_top`, which are read if they are not given.
+    """
     count, why = 0, ""
     try:
-        for _ in _agreeing(fabric):
+        for _ in _agreeing(fabric, read_top(fabric) if modules is None else modules):
             count += 1
     except _PhaseError as error:
         why = str(error)
@@ -30,16 +35,16 @@ def prove_phases(fabric: EmittedFabric) -> Finding:
     return Finding.compared("phases", module, "all channels", method=method, cases=count, why=why)
 
 
-def _agreeing(fabric: EmittedFabric) -> Iterator[tuple[int, int]]:
+def _agreeing(fabric: EmittedFabric, modules: dict[str, Any]) -> Iterator[tuple[int, int]]:
     """Yield each channel of which both ends agree, up to one of which they do not."""
-    machine, network, top = fabric.machine, fabric.machine.network, fabric.modules.top
+    machine, network = fabric.machine, fabric.machine.network
     stages = {port: _stages(fabric.text, module) for port, module in fabric.modules.channels.items()}
     for number, due in enumerate(machine.channels.stages):
         if stages.get(number, 0) != due:
             raise _PhaseError(
                 f"channels by {network.ports[number].name} have {stages.get(number, 0)} registers, not {due}"
             )
-    cells = read_modules(fabric.text, top, "proc\nopt_clean")[top]["cells"]
+    cells = modules[fabric.modules.top]["cells"]
     odd = [cells[f"router_{node}"]["connections"].get("odd") == ["1"] for node in range(network.num_nodes)]
     for node in range(network.num_nodes):
         neighbors = network.neighbors(node)

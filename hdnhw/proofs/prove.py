@@ -18,7 +18,7 @@ from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
 from hdnhw.proofs.search import Recheck, Settle, settle
-from hdnhw.proofs.wiring import prove_wiring
+from hdnhw.proofs.wiring import prove_wiring, read_top
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import read_fabric
@@ -152,5 +152,6 @@ def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[F
         say(f"arrival, {pairs} pairs ...")
         findings.append(prove_arrival(plan, tables, routers))
     say("wiring ...")
-    findings += [prove_wiring(fabric), prove_phases(fabric)]
+    modules = read_top(fabric)
+    findings += [prove_wiring(fabric, modules), prove_phases(fabric, modules)]
     return findings

@@ -20,10 +20,14 @@ class _WiringError(Exception):
     """A pin that is joined to something else."""
 
 
-def prove_wiring(fabric: EmittedFabric) -> Finding:
-    """Compare all pins of all routers and ejection buffers with the network."""
-    top = fabric.modules.top
-    modules = read_modules(fabric.text, top, "proc\nopt_clean")
+def read_top(fabric: EmittedFabric) -> dict[str, Any]:
+    """Return the modules of a bare fabric, as :func:`hdnhw.proofs.netlist.read_modules` does."""
+    return read_modules(fabric.text, fabric.modules.top, "proc\nopt_clean")
+
+
+def prove_wiring(fabric: EmittedFabric, modules: dict[str, Any] | None = None) -> Finding:
+    """Compare all pins of all routers and ejection buffers with the network, in modules that have been read or are."""
+    top, modules = fabric.modules.top, read_top(fabric) if modules is None else modules
     nodes, pins, why = fabric.machine.network.num_nodes, 0, ""
     try:
         pins = _Wiring(fabric, modules).check()

@@ -23,7 +23,7 @@ class EndpointSpec(Options):
     refuses : mapping of str to str
         Options of a machine that do not go with such endpoints -> why, as an error says it.
     cuts_through : bool
-        Whether they go with cut-through: others count slots.
+        Whether they go with cut-through of fewer than 16 flits: others count slots.
     test : str
         The test of ``hdnhw cosim`` that runs the bench of the kind; empty if there is none.
 
