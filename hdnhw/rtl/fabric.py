@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
@@ -23,6 +23,7 @@ from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.part import Part, place, wires
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.router import Router, errors_of, incoming, node_pins, outgoing
+from hdnhw.rules.plan import RouterShape
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,12 @@ class Fabric(wiring.Component):
 
     def __init__(self, machine: Machine, modules: FabricModules | None = None) -> None:
         self.machine, self.modules = machine, modules
-        spec, flit_width, ports = machine.spec, machine.spec.flit_width, len(machine.network.ports)
-        nodes = machine.network.num_nodes
+        super().__init__(self._members())
+
+    def _members(self) -> dict[str, Any]:
+        """Return the members of its signature."""
+        spec, nodes = self.machine.spec, len(self._shapes)
+        flit_width, ports = spec.flit_width, len(self.machine.network.ports)
         members = {
             "inject": In(injection_signature(flit_width=flit_width)).array(nodes),
             "eject": Out(ejection_signature(flit_width=flit_width)).array(nodes),
@@ -99,7 +104,17 @@ class Fabric(wiring.Component):
         if spec.crc:
             members["errors"] = Out(ERRORS_WIDTH * ports).array(nodes)
             members["bad"] = Out(ERRORS_WIDTH).array(nodes)
-        super().__init__(members)
+        return members
+
+    @cached_property
+    def _shapes(self) -> list[RouterShape]:
+        """The shape of each router."""
+        return [self.machine.plan.shape_of(node) for node in range(self.machine.network.num_nodes)]
+
+    @cached_property
+    def _neighbors(self) -> list[dict[str, int]]:
+        """The neighbors of each router."""
+        return [self.machine.network.neighbors(node) for node in range(len(self._shapes))]
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -111,10 +126,10 @@ class Fabric(wiring.Component):
         ejection = Part(partial(ejection_buffer, machine), names.ejection)
         begins = {
             (node, port): self._channel(channel_name, node, port)
-            for node in range(network.num_nodes)
-            for port in plan.shape_of(node).ports
+            for node, shape in enumerate(self._shapes)
+            for port in shape.ports
         }
-        ends = dict(begins)
+        ends = {channel: begin for channel, begin in begins.items() if self._behind(*channel)}
         registers = {
             port: Part(partial(LongChannel, machine, port), names.channels.get(port, ""))
             for port, stages in enumerate(machine.channels.stages)
@@ -122,19 +137,21 @@ class Fabric(wiring.Component):
         }
         dead = {node: self._dead_of(node) for node in range(network.num_nodes)} if machine.spec.dead_pins else {}
         for (node, port), begin in begins.items():
-            if port in registers:
+            if port in registers and (node, port) in ends:
                 ends[node, port] = self._channel(arrival_name, node, port)
                 members = {"i": begin, "o": ends[node, port]}
                 if dead:
-                    there, behind = network.neighbors(node)[network.ports[port].name], network.ports[port].opposite
+                    there, behind = self._behind(node, port)
                     late = Signal(name=f"{arrival_name(node, network.ports[port].name)}_dead")
                     members |= {"dead_i": dead[node][0][port], "dead_o": late}
                     dead[there][1][behind] = late
                 place(m, f"long_{channel_name(node, network.ports[port].name)}", registers[port], members)
-        for node in range(network.num_nodes):
+        coming = {behind: ends[channel] for channel in ends if (behind := self._behind(*channel))}
+        coming |= self._elaborate_links(m, begins)
+        for node, shape in enumerate(self._shapes):
             local = wires(ChannelSignature(machine, num_vcs=1, leads_on=False), channel_name(node, "eject"))
-            router = routers[plan.shapes.index(plan.shape_of(node))]
-            joined = self._of_router(node, begins, ends) | {"eject": local}
+            router = routers[plan.shapes.index(shape)]
+            joined = self._of_router(node, begins, coming) | {"eject": local}
             if dead:
                 joined |= {"lost": self.lost[node], "dead_o": Cat(dead[node][0]), "dead_i": Cat(dead[node][1])}
             place(m, f"router_{node}", router, joined)
@@ -148,17 +165,30 @@ class Fabric(wiring.Component):
         signature = ChannelSignature(self.machine, num_vcs=plan.num_vcs[port])
         return wires(signature, name(node, plan.network.ports[port].name))
 
+    def _behind(self, node: int, port: int) -> tuple[int, int] | None:
+        """Return the router that a channel leads to, and the port that it comes in by; None if it leaves the chip."""
+        own = self.machine.network.ports[port]
+        return self._neighbors[node][own.name], own.opposite
+
+    def _elaborate_links(self, m: Module, begins: Mapping[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
+        """Join the channels that leave the chip; return those that come to it, by router and port."""
+        del m, begins
+        return {}
+
+    def _pins(self, node: int) -> dict[str, Value]:
+        """Return what a router is told of its place."""
+        return {name: Const(value, width) for name, (value, width) in node_pins(self.machine, node).items()}
+
     def _of_router(
-        self, node: int, begins: dict[tuple[int, int], Any], ends: dict[tuple[int, int], Any]
+        self, node: int, begins: Mapping[tuple[int, int], Any], coming: Mapping[tuple[int, int], Any]
     ) -> dict[str, Any]:
         """Return what a router is joined to, but for its ejection buffer."""
-        spec, ports, neighbors = self.machine.spec, self.machine.network.ports, self.machine.network.neighbors(node)
-        members = {"inject": self.inject[node], "dropped": self.dropped[node]}
-        members |= {name: Const(value, width) for name, (value, width) in node_pins(self.machine, node).items()}
-        for port in self.machine.plan.shape_of(node).ports:
+        spec, ports = self.machine.spec, self.machine.network.ports
+        members = {"inject": self.inject[node], "dropped": self.dropped[node], **self._pins(node)}
+        for port in self._shapes[node].ports:
             name = ports[port].name
             members[outgoing(name)] = begins[node, port]
-            members[incoming(name)] = ends[neighbors[name], ports[port].opposite]
+            members[incoming(name)] = coming[node, port]
             if spec.crc:
                 members[errors_of(name)] = self.errors[node][port * ERRORS_WIDTH : (port + 1) * ERRORS_WIDTH]
         if spec.gapless_packets:
