@@ -1,0 +1,293 @@
+"""The side of a link that makes frames, and keeps their packets until the other side has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.machine.timing import power_of_two
+from hdnhw.rtl.bits import any_of, equals, index_width, next_flit, padded, selected
+from hdnhw.rtl.bridge.crc import CHECK_WIDTH, START, stepped_check
+from hdnhw.rtl.bridge.frame import EPOCH_WIDTH, NAK_WIDTH, TRIP, LinkFormat
+from hdnhw.rtl.channel import ejection_signature
+
+IDLE_CYCLES = 256
+"""Cycles, a power of two, without a frame after which one is sent without packets."""
+
+
+class Sender(wiring.Component):
+    """Keeps packets in the order in which they are taken, and sends them in frames, again from the first unacknowledged
+    one on when asked to, or when nothing is acknowledged for some time.
+
+    While the sides do not know each other, packets are dropped, one a cycle.
+
+    Parameters
+    ----------
+    link : LinkFormat
+
+    Members
+    -------
+    take : In(1), tag : In
+        A packet is taken: the number of its queue.
+    writes : In(1), flit : In(word_width)
+        Its flits, at any pace, of one packet after the other; the first no later than 3 cycles behind `take`.
+    has_room : Out(1)
+        Whether a packet may be taken; right again 2 cycles after one was.
+    is_up, is_used : In(1)
+        See :class:`hdnhw.rtl.bridge.session.Session`.
+    nak, ack, knows, own, seen, filled_Q, taken_Q : In
+        What headers tell, see :meth:`hdnhw.rtl.bridge.frame.LinkFormat.fields`; may change in any cycle.
+    told : Out(1)
+        Whether `nak` is put into a header in this cycle.
+    tells, greets : In(1)
+        A header of data, or a hello, must be sent that begins later.
+    acknowledges, renews : In(1)
+        A header of data has come; or a hello before the sides knew each other.
+    acked : In(number_width), asked : In
+        `ack` and `nak` in it.
+    tx : Out(stream)
+    resent, dropped : Out(1)
+        A frame begins with packets that were sent before; a packet is dropped.
+    """
+
+    def __init__(self, link: LinkFormat) -> None:
+        self._link = link
+        width, nak = link.number_width, NAK_WIDTH
+        members: dict[str, Any] = {
+            **dict.fromkeys(("take", "writes", "is_up", "is_used", "knows", "tells", "greets"), In(1)),
+            **dict.fromkeys(("acknowledges", "renews"), In(1)),
+            **dict.fromkeys(("has_room", "told", "resent", "dropped"), Out(1)),
+            "tag": In(link.tag_width),
+            "flit": In(link.machine.word_width),
+            **dict.fromkeys(("ack", "acked"), In(width)),
+            **dict.fromkeys(("nak", "asked"), In(nak)),
+            **dict.fromkeys(("own", "seen"), In(EPOCH_WIDTH)),
+            "tx": Out(ejection_signature(flit_width=link.word_width)),
+        }
+        for queue in range(len(link.queues)):
+            members |= {f"filled_{queue}": In(width), f"taken_{queue}": In(width)}
+        super().__init__(members)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        link, width = self._link, self._link.number_width
+        self._advance, self._begins, self._holds = (Signal(name=name) for name in ("advance", "begins", "holds"))
+        self._in_header = Signal(link.header_words, name="in_header")
+        self._in_check = Signal(link.check_words, name="in_check")
+        self._in_packets, self._has_packets = Signal(name="in_packets"), Signal(name="has_packets")
+        self._says_hello, self._slot = Signal(name="says_hello"), Signal(width, name="slot")
+        self._left = Signal(link.most_packets.bit_length(), name="left")
+        self._written, self._acked = Signal(width, name="written"), Signal(width, name="unacknowledged")
+        self._first, self._following = Signal(width, name="first"), Signal(width, name="following")
+        self._gathered = Signal.like(self._left, name="gathered")
+        self._back = Signal(name="back")
+        m.d.comb += [
+            self._advance.eq(~self.tx.valid | self.tx.ready),
+            self._holds.eq(self._begins | (self._has_packets & self._in_header.any())),
+        ]
+        self._elaborate_window(m)
+        self._elaborate_back(m)
+        tags = self._elaborate_gathering(m)
+        self._elaborate_frames(m)
+        self._elaborate_words(m, self._elaborate_header(m, tags), *self._elaborate_packets(m))
+        return m
+
+    def _elaborate_window(self, m: Module) -> None:
+        """Count what is taken and what is acknowledged.
+
+        One packet less than there is memory is under way, so that differences of numbers have a sign.
+        """
+        written, acked, width = self._written, self._acked, self._link.number_width
+        m.d.comb += self.dropped.eq(~self.is_used & (acked != written))
+        m.d.sync += self.has_room.eq((written + 1)[: width - 1] != acked[: width - 1])
+        with m.If(self.take):
+            m.d.sync += written.eq(written + 1)
+        with m.If(self.dropped):
+            m.d.sync += acked.eq(acked + 1)
+        with m.Elif(self.acknowledges):
+            m.d.sync += acked.eq(self.acked)
+
+    def _elaborate_back(self, m: Module) -> None:
+        """Go back to the first packet that is not acknowledged: when asked to, or after some time without progress."""
+        link, answered = self._link, Signal(NAK_WIDTH, name="answered")
+        patience = Signal(power_of_two(4 * (TRIP + 2 * link.frame_words)).bit_length(), name="patience")
+        progress = self.acknowledges & (self.acked != self._acked)
+        with m.If((self._acked == self._written) | progress | self._back | ~self.is_up):
+            m.d.sync += patience.eq(0)
+        with m.Elif(self._advance):
+            m.d.sync += patience.eq(patience + 1)
+        with m.If(self.acknowledges | self.renews):
+            m.d.sync += answered.eq(self.asked)
+        is_behind = (self._first - self._acked)[link.number_width - 1]
+        asks = self.acknowledges & (self.asked != answered)
+        with m.If(asks | patience[-1] | is_behind | ~self.is_used):
+            m.d.sync += self._back.eq(1)
+        with m.Elif(~self._holds):
+            m.d.sync += self._back.eq(0)
+
+    def _elaborate_gathering(self, m: Module) -> list[Signal]:
+        """Gather the packets of the next frame; return their tags."""
+        link, width, highest = self._link, self._link.number_width, Signal(self._link.number_width, name="highest")
+        m.submodules.queues = queues = memory.Memory(shape=link.tag_width, depth=link.buffers, init=[])
+        write, read = queues.write_port(), queues.read_port(domain="comb")
+        first, following, gathered = self._first, self._following, self._gathered
+        tags = [Signal(link.tag_width, name=f"tag_{place}", reset_less=True) for place in range(link.most_packets)]
+        m.d.comb += [
+            write.addr.eq(self._written[: width - 1]),
+            write.data.eq(self.tag),
+            write.en.eq(self.take),
+            read.addr.eq(following[: width - 1]),
+            self.resent.eq(self.told & self._has_packets & (first != highest)),
+        ]
+        with m.If(self._has_packets & self._in_header[-1] & self._advance):
+            m.d.sync += [first.eq(following), gathered.eq(0)]
+            with m.If(~(following - highest)[width - 1]):
+                m.d.sync += highest.eq(following)
+        with m.Elif(self._back & ~self._holds):
+            m.d.sync += [first.eq(self._acked), following.eq(self._acked), gathered.eq(0)]
+        with m.Elif(~self._holds & ~gathered[-1] & (following != self._written)):
+            m.d.sync += [following.eq(following + 1), gathered.eq(gathered + 1)]
+            m.d.sync += Array(tags)[gathered[:-1]].eq(read.data)
+        with m.If(~self.is_used):
+            m.d.sync += highest.eq(self._acked)
+        return tags
+
+    def _elaborate_frames(self, m: Module) -> None:
+        """Begin a frame when there is something to say, and count its words."""
+        tells, greets, idle = Signal(), Signal(), Signal(range(IDLE_CYCLES + 1), init=IDLE_CYCLES)
+        sends, is_idle = Signal(), Signal()
+        m.d.comb += [
+            sends.eq(self.is_up & self._gathered.any() & ~self._back),
+            is_idle.eq(~self._in_header.any() & ~self._in_packets & ~any_of(self._in_check[:-1])),
+        ]
+        hello = (greets | ~self.is_up & idle[-1]) & ~self.dropped
+        m.d.comb += self._begins.eq(self._advance & is_idle & (hello | sends | self.is_up & (tells | idle[-1])))
+        with m.If(self._advance):
+            m.d.sync += [
+                self._in_header.eq(self._in_header << 1),
+                self._in_check.eq(self._in_check << 1),
+            ]
+            with m.If(self._in_header[-1]):
+                m.d.sync += [self._in_packets.eq(self._has_packets), self._in_check[0].eq(~self._has_packets)]
+            with m.If(~idle[-1]):
+                m.d.sync += idle.eq(idle + 1)
+        with m.If(self._begins):
+            m.d.sync += [
+                self._in_header.eq(1),
+                self._says_hello.eq(hello),
+                self._has_packets.eq(~hello & sends),
+                self._left.eq(Mux(~hello & sends, self._gathered, 0)),
+                self._slot.eq(Mux(hello, self._acked, self._first)),
+                idle.eq(0),
+            ]
+            with m.If(hello):
+                m.d.sync += greets.eq(0)
+            with m.Else():
+                m.d.sync += tells.eq(0)
+        with m.If(self.tells):
+            m.d.sync += tells.eq(1)
+        with m.If(self.greets):
+            m.d.sync += greets.eq(1)
+
+    def _elaborate_header(self, m: Module, tags: list[Signal]) -> Value:
+        """Return the word of the header that is sent now."""
+        link, half = self._link, EPOCH_WIDTH // 2
+        values: dict[str, Value] = {
+            "hello": self._says_hello,
+            "nak": self.nak,
+            "count": self._left,
+            "seq": self._slot,
+            "ack": self.ack,
+            "knows": self.knows,
+            "is_open": self.is_up,
+        }
+        for name, epoch in (("seen", self.seen), ("own", self.own)):
+            values |= {f"{name}_{place}": epoch[place * half : (place + 1) * half] for place in range(2)}
+        values |= {f"tag_{place}": tag for place, tag in enumerate(tags)}
+        for queue in range(len(link.queues)):
+            levels = getattr(self, f"filled_{queue}"), getattr(self, f"taken_{queue}")
+            values[f"level_{queue}"] = Mux(self._says_hello, *levels)
+        words = []
+        for number in range(link.header_words):
+            kinds = [_word(link, number, values, hello=hello) for hello in (True, False)]
+            words.append(Mux(self._says_hello, *kinds))
+        m.d.comb += self.told.eq(self._advance & self._in_header[0])
+        return selected(self._in_header, words)
+
+    def _elaborate_packets(self, m: Module) -> tuple[Value, Value]:
+        """Return whether the word sent now begins a flit, and in the cycle behind it that flit."""
+        link, parts, length = self._link, self._link.flit_words, self._link.machine.spec.packet_length
+        place, part = Signal(index_width(length), name="place"), Signal(range(max(2, parts)), name="part")
+        ends_flit = part == parts - 1 if parts > 1 else Const(1)
+        following = next_flit(place, length)
+        is_tail = equals(following, 0) if length > 1 else Const(1)
+        with m.If(self._advance & self._in_packets):
+            if parts > 1:
+                m.d.sync += part.eq(Mux(ends_flit, 0, part + 1))
+            with m.If(ends_flit):
+                m.d.sync += place.eq(following)
+                with m.If(is_tail):
+                    m.d.sync += [self._slot.eq(self._slot + 1), self._left.eq(self._left - 1)]
+                    with m.If(equals(self._left, 1)):
+                        m.d.sync += [self._in_packets.eq(0), self._in_check[0].eq(1)]
+        bits = link.number_width - 1
+        words = 1 << index_width(length) + bits
+        m.submodules.ring = ring = memory.Memory(shape=link.machine.word_width, depth=words, init=[])
+        # Nobody reads a word in the cycle in which it is written.
+        write, read = ring.write_port(), ring.read_port()
+        slot, place_of = Signal(bits, name="writing_slot"), Signal.like(place, name="writing_place")
+        with m.If(self.writes):
+            m.d.sync += place_of.eq(next_flit(place_of, length))
+            with m.If(equals(next_flit(place_of, length), 0) if length > 1 else Const(1)):
+                m.d.sync += slot.eq(slot + 1)
+        m.d.comb += [
+            write.addr.eq(Cat(place_of, slot)),
+            write.data.eq(self.flit),
+            write.en.eq(self.writes),
+            read.addr.eq(Cat(place, self._slot[:bits])),
+            read.en.eq(self._advance),
+        ]
+        return equals(part, 0), read.data
+
+    def _elaborate_words(self, m: Module, header: Value, begins_flit: Value, flit: Value) -> None:
+        """Send words, by way of registers, and the check behind them."""
+        width, parts, tx = self._link.word_width, self._link.flit_words, self.tx
+        word, rest = Signal(width, name="word", reset_less=True), Signal(max(1, (parts - 1) * width), reset_less=True)
+        of_header, of_flit, is_first = Signal(width, reset_less=True), Signal(), Signal()
+        valid, check, last = (Signal(2, name=name) for name in ("valid", "check", "last"))
+        state = Signal(CHECK_WIDTH, init=START)
+        whole = padded(flit, parts * width)
+        with m.If(self._advance):
+            m.d.sync += [
+                of_header.eq(header),
+                of_flit.eq(self._in_packets),
+                is_first.eq(begins_flit),
+                valid.eq(Cat(self._in_header.any() | self._in_packets | self._in_check.any(), valid[0])),
+                check.eq(Cat(self._in_check.any(), check[0])),
+                last.eq(Cat(self._in_check[-1], last[0])),
+                word.eq(Mux(of_flit, Mux(is_first, whole[:width], rest[:width]), of_header)),
+                tx.valid.eq(valid[-1]),
+                tx.payload.data.eq(Mux(check[-1], ~padded(state, max(width, CHECK_WIDTH))[:width], word)),
+                tx.payload.last.eq(last[-1]),
+            ]
+            if parts > 1:
+                m.d.sync += rest.eq(Mux(is_first, whole[width:], rest >> width))
+            with m.If(valid[-1]):
+                with m.If(last[-1]):
+                    m.d.sync += state.eq(START)
+                with m.Elif(check[-1]):
+                    m.d.sync += state.eq(Cat(state, Const(-1, width))[width : width + CHECK_WIDTH])
+                with m.Else():
+                    m.d.sync += state.eq(stepped_check(state, word))
+
+
+def _word(link: LinkFormat, number: int, values: Mapping[str, Value], *, hello: bool) -> Value:
+    """Return a word of a header of one kind, of the values of its fields."""
+    parts, filled = [], 0
+    for name, place in link.fields(hello=hello).items():
+        if place.word == number:
+            parts.append(padded(values[name], place.width))
+            filled = place.bit + place.width
+    return Cat(*parts, Const(0, link.word_width - filled))
