@@ -30,7 +30,7 @@ LEAST_TURN = 3
 
 
 class Bridge(wiring.Component):
-    """One side of a link; the other one is the same module.
+    """One side of a link; at the other one stands such a module, too.
 
     To each router it is what a neighbor is: packets go by credits, in the slots of the router. Beyond that no cycle of
     the other side matters. Words may be dropped, changed or doubled on their way, and the wires may stop: whatever
@@ -171,14 +171,14 @@ class Bridge(wiring.Component):
         turn, left = Signal(len(link.queues)), Signal(range(max(LEAST_TURN, length)))
         behind = asks & turn
         chosen = first_of(Mux(behind.any(), behind, asks))
-        starts = (left == 0) & sender.has_room & sender.is_up & asks.any()
+        starts = ~left.any() & sender.has_room & sender.is_up & asks.any()
         m.d.sync += take.eq(Mux(starts, chosen, 0))
         with m.If(starts):
             m.d.sync += [
                 left.eq(max(LEAST_TURN, length) - 1),
                 turn.eq(Cat(chosen[:place].any() if place else 0 for place in range(len(chosen)))),
             ]
-        with m.Elif(left != 0):
+        with m.Elif(left.any()):
             m.d.sync += left.eq(left - 1)
         for queue, (channel, vc) in enumerate(link.leaving):
             m.d.comb += units[channel].take[vc].eq(take[queue])
@@ -231,12 +231,12 @@ def _check(
         raise SpecError(f"ports must be some of the network's 0 to {known - 1}, not {ports}")
     if sorted(arrivals) != list(range(len(ports))) or len(ahead) != len(ports):
         raise SpecError(f"arrivals and ahead must have one number for each of {len(ports)} ports")
-    for channel, other in enumerate(arrivals):
-        if arrivals[other] != channel or ports[other] != machine.network.ports[ports[channel]].opposite:
-            raise SpecError(
-                f"channel {channel} leaves by port {machine.network.ports[ports[channel]].name} and cannot lead to "
-                f"channel {other}, by port {machine.network.ports[ports[other]].name}"
-            )
+    here, there = (
+        sum(machine.plan.num_vcs[end] for end in ends)
+        for ends in (ports, [machine.network.ports[port].opposite for port in ports])
+    )
+    if here != there:
+        raise SpecError(f"a link must have as many virtual channels one way as the other, not {here} and {there}")
     if not LEAST_WORD <= word_width <= max(LEAST_WORD, machine.word_width):
         most = max(LEAST_WORD, machine.word_width)
         raise SpecError(f"word_width must be {LEAST_WORD} to {most} bits, those of a flit, not {word_width}")

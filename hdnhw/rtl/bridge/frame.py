@@ -73,8 +73,9 @@ class LinkFormat:
 
     @property
     def leaving(self) -> list[tuple[int, int]]:
-        """Channel and virtual channel of each queue where it leaves the other side."""
-        return [(self.arrivals[channel], vc) for channel, vc in self.queues]
+        """Channel and virtual channel, here, of each queue of the other side, in the order in which it numbers them."""
+        order = sorted(range(len(self.ports)), key=self.arrivals.__getitem__)
+        return [(channel, vc) for channel in order for vc in range(self.machine.plan.num_vcs[self.ports[channel]])]
 
     @property
     def tag_width(self) -> int:

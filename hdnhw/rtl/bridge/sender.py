@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -149,7 +149,7 @@ class Sender(wiring.Component):
             m.d.sync += [first.eq(self._acked), following.eq(self._acked), gathered.eq(0)]
         with m.Elif(~self._holds & ~gathered[-1] & (following != self._written)):
             m.d.sync += [following.eq(following + 1), gathered.eq(gathered + 1)]
-            m.d.sync += Array(tags)[gathered[:-1]].eq(read.data)
+            m.d.sync += [tag.eq(Mux(equals(gathered, place), read.data, tag)) for place, tag in enumerate(tags)]
         with m.If(~self.is_used):
             m.d.sync += highest.eq(self._acked)
         return tags
