@@ -5,11 +5,12 @@ from math import inf
 
 from hdnhw.fpga.family import FAMILIES, PLACED_FAMILIES
 from hdnhw.spec import FabricSpec
-from hdnhw.spec.options import Choice, Options, Rate, Size, Text, option
+from hdnhw.spec.chips import ChipOptions
+from hdnhw.spec.options import Choice, Rate, Size, Text, option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, named
 
-UNITS = ("router", "endpoint", "crossing", "fabric")
+UNITS = ("router", "endpoint", "crossing", "fabric", "chip", "bridge")
 """What can be measured."""
 
 ADDRESS_PINS = "pins"
@@ -17,7 +18,7 @@ MOST_PLACEMENTS, LEAST_MHZ = 100, 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthOptions(Options):
+class SynthOptions(ChipOptions):
     """What to measure, and how: options of the command ``synth``."""
 
     family: str = option("ecp5", Choice, "FPGA family; docs/synthesis.md lists them", choices=tuple(FAMILIES))
@@ -56,9 +57,11 @@ class SynthSpec(SynthOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.address is not None and self.unit in ("crossing", "fabric"):
-            has = "a fabric has all of them" if self.unit == "fabric" else "a crossing has none"
-            raise SpecError(f"{named('address')} belongs to a router or an endpoint: {has}")
+        if self.address is not None and self.unit not in ("router", "endpoint"):
+            has = "all of them" if self.unit == "fabric" else "several" if self.unit == "chip" else "none"
+            raise SpecError(f"{named('address')} belongs to a router or an endpoint: a {self.unit} has {has}")
+        if (self.chips is not None) != (self.unit in ("chip", "bridge")):
+            raise SpecError(f"{named('chips')} needs {named('unit', 'chip')} or bridge, and they need it")
         if (self.fabric.endpoints is not None) != (self.unit == "endpoint") and self.unit != "crossing":
             raise SpecError(f"{named('unit', 'endpoint')} and {named('endpoints')} need each other")
         if self.frequency is not None and FAMILIES[self.family].placement is None:

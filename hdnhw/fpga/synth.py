@@ -8,6 +8,8 @@ Measuring conditions
 - ``crossing``: what stands between a terminal and the fabric where each node has its own clock, measured as a router
   is, with one clock for both sides: so ``fmax_mhz`` covers the paths between them too.
 - ``fabric``: all routers and ejection buffers, flattened.
+- ``chip``: one of several chips: its routers, ejection buffers and bridges, measured as a fabric is; its links are
+  streams. ``bridge``: one of its bridges, measured as a router is.
 - A router or endpoint on ECP5 is placed out of context, without pins. nextpnr has no such option for other families,
   and a fabric has more ports than a device has pins: there a shift register feeds all inputs, and all outputs are
   registered and joined by XOR, four a step, with a register behind every step. A fabric has three registers
@@ -56,9 +58,12 @@ from hdnhw.fpga.nextpnr import critical_path, fmax_of, read_report, sites_packed
 from hdnhw.fpga.spec import ADDRESS_PINS, SynthSpec
 from hdnhw.fpga.tools import TooLargeError, ToolError, run_tool, tool_versions
 from hdnhw.fpga.yosys import YosysError, run_yosys
+from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.rtl.router import Router, node_pins
 from hdnhw.rules.plan import RoutingPlan
+from hdnhw.spec.chips import ChipOptions
+from hdnhw.spec.options import options_of
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.verilog import module_text
 
@@ -250,16 +255,19 @@ class _Unit:
         Whose address it gets; None for pins, or if it has none.
     module, text : str
         Its name and its Verilog.
+    routers : int
+        Of a chip.
     """
 
     machine: Machine
     node: int | None
     module: str
     text: str
+    routers: int = 0
 
 
 def _design(spec: SynthSpec) -> _Design:
-    family, is_single = FAMILIES[spec.family], spec.unit != "fabric"
+    family, is_single = FAMILIES[spec.family], spec.unit not in ("fabric", "chip")
     placement = family.placement
     unit = _UNITS[spec.unit](spec)
     pins = {} if unit.node is None else node_pins(unit.machine, unit.node)
@@ -307,8 +315,8 @@ def _about(spec: SynthSpec, unit: _Unit, family: Family) -> Result:
         "family": family.name,
         "device": family.device,
         "speed": family.speed,
-        "routers": {"router": 1, "fabric": machine.network.num_nodes}.get(spec.unit, 0),
-        "address": None if spec.unit in ("crossing", "fabric") else ADDRESS_PINS if node is None else node,
+        "routers": {"router": 1, "fabric": machine.network.num_nodes, "chip": unit.routers}.get(spec.unit, 0),
+        "address": None if spec.unit not in ("router", "endpoint") else ADDRESS_PINS if node is None else node,
         **machine.options(),
         "num_vcs": machine.plan.max_vcs,
         "ports": len(shape.ports) + 1,
@@ -356,9 +364,23 @@ def _fabric(spec: SynthSpec) -> _Unit:
     return _Unit(fabric.machine, None, fabric.modules.top, fabric.text)
 
 
+def _chip(spec: SynthSpec) -> _Unit:
+    device, cut = (
+        DEVICES[FAMILIES[spec.family].device],
+        ChipOptions(**{n: getattr(spec, n) for n in options_of(ChipOptions)}),
+    )
+    places = lay_chips(make_machine(spec.fabric).network, spec.chips or "").num_places
+    fabric = emit_fabric(choose_ram(spec.fabric, device, routers=places), cut=cut)
+    assert fabric.chips is not None
+    module = fabric.chips.chip if spec.unit == "chip" else fabric.chips.bridges[0]
+    return _Unit(fabric.machine, None, module, f"{fabric.text}\n{fabric.chips.text}", routers=places)
+
+
 _UNITS: dict[str, Callable[[SynthSpec], _Unit]] = {
     "router": _router,
     "endpoint": _endpoint,
     "crossing": _crossing,
     "fabric": _fabric,
+    "chip": _chip,
+    "bridge": _chip,
 }

@@ -1,7 +1,8 @@
 """What ``hdnhw.cosim`` and ``hdnhw demo`` do."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from hdnhw.library.options import drawn_faults, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.networks.parse import parse
+from hdnhw.sim.chips import CLOCKS, SYSTEM_SUMMARY, SYSTEM_TESTS, SystemBench, SystemVerdict
 from hdnhw.sim.clocks import ClockBench
 from hdnhw.sim.compare import StreamVerdict
 from hdnhw.sim.errors import ErrorBench, ErrorVerdict, check_error_rate
@@ -127,6 +129,8 @@ def _resets(asked: CosimOptions) -> list[int]:
 def _check_test(asked: CosimOptions) -> None:
     """Refuse options that are for another test."""
     for name in asked.said:
+        if name == "error_rate" and asked.chips is not None:
+            continue
         if OF_TESTS.get(name, asked.test) != asked.test:
             raise SpecError(f"{named(name)} is for the {OF_TESTS[name]} test, see {named('test')}")
     if asked.resets is not None and asked.node_clocks:
@@ -172,7 +176,7 @@ def _load(asked: CosimOptions) -> LoadSpec:
 
 
 def _emitted(spec: FabricSpec, asked: CosimOptions) -> EmittedFabric:
-    return emit_fabric(spec, initial=not asked.no_initial, node_clocks=asked.node_clocks)
+    return emit_fabric(spec, **asked.emitting)
 
 
 def cosim_clocks(asked: CosimOptions) -> Result:
@@ -186,6 +190,33 @@ def cosim_clocks(asked: CosimOptions) -> Result:
     about = {"spec": str(spec.network), "test": "random", "node_clocks": True}
     told = "{packets} packets in {cycles} cycles: {lost} lost, {corrupted} corrupted, {out_of_order} out of order"
     return _run_endpoints(bench, case, about, told)
+
+
+def cosim_chips(asked: CosimOptions) -> Result:
+    """Send packets between the nodes of several chips, over links that are hurt and cut, and check each of them."""
+    _check_simulator(asked, "several chips need")
+    if asked.test not in (None, *SYSTEM_TESTS):
+        raise SpecError(f"{named('chips')} is for the {' and '.join(SYSTEM_TESTS)} tests, not for {asked.test}")
+    if asked.resets is not None:
+        raise SpecError(f"{named('resets')} is for one chip, not for {named('chips')}")
+    bench = _started(SystemBench(_emitted(_fabric(asked), asked)), asked)
+    chips, length = bench.num_chips, bench.machine.spec.packet_length
+    about = {"spec": str(asked.spec), "chips": asked.chips, "link": asked.link, "test": asked.test or "all"}
+    rates = (0.0, ERROR_RATE) if asked.error_rate is None else (asked.error_rate,)
+    rows: list[Row] = []
+    try:
+        for test, clocks, rate in product([asked.test] if asked.test else SYSTEM_TESTS, CLOCKS, rates):
+            say(f"{test}: {chips} chips, {clocks} clocks, packets of {length} flits, bit errors {rate:g} ...")
+            case = bench.make_case(test, packets=asked.packets, clocks=clocks, rate=rate, seed=asked.seed)
+            run = bench.run_case(case)
+            rows.append({"test": test, "clocks": clocks, "error_rate": rate, **_outcome(run)})
+            say("  " + SYSTEM_SUMMARY.format(**rows[-1]) + _mark(run.verdict.passed))
+    except ToolError as error:
+        return _failed(error, **about)
+    passed = all(row["passed"] for row in rows)
+    counts = [field.name for field in fields(SystemVerdict)]
+    total = {name: sum(row[name] for row in rows) for name in counts}
+    return Result(about | total | {"passed": passed, "runs": rows}, passed=passed)
 
 
 def cosim_endpoints(kind: str, asked: CosimOptions) -> Result:
@@ -304,6 +335,8 @@ def _fabrics(test: str, asked: CosimOptions) -> list[FabricSpec]:
 def cosim(asked: CosimOptions) -> Result:
     """Simulate the emitted Verilog under cocotb and compare it with the model."""
     _check_test(asked)
+    if asked.chips is not None:
+        return cosim_chips(asked)
     if kind := kinds_of_tests().get(asked.test or ""):
         return cosim_endpoints(kind, asked)
     if asked.node_clocks:

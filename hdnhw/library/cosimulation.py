@@ -64,7 +64,8 @@ class CosimOptions(VerilogOptions, LoadOptions):
     error_rate: float | None = option(
         None,
         Rate,
-        f"how often a wire of a channel is turned over in a cycle of the errors test (default {ERROR_RATE:g})",
+        f"how often a wire of a channel is turned over in a cycle of the errors test (default {ERROR_RATE:g}), or a "
+        "bit on the wires between chips (default: never, and that)",
         metavar="R",
         least=0,
         most=1,

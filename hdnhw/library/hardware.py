@@ -9,14 +9,15 @@ from hdnhw.fpga.spec import SynthOptions, SynthSpec
 from hdnhw.library.asked import asks
 from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, TerminalOptions, fabric_of
 from hdnhw.library.result import Result
-from hdnhw.spec.options import Flag, Options, Text, option, options_of
+from hdnhw.spec.chips import ChipOptions
+from hdnhw.spec.options import Flag, Text, option, options_of
 from hdnhw.support.files import check_folder
 from hdnhw.support.naming import named
 from hdnhw.support.progress import say
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerilogOptions(Options):
+class VerilogOptions(ChipOptions):
     """Options of the Verilog of a fabric, whoever reads it."""
 
     no_initial: bool = option(
@@ -27,6 +28,11 @@ class VerilogOptions(Options):
     node_clocks: bool = option(
         False, Flag, "each node's terminal has a clock and a reset of its own, behind asynchronous queues"
     )
+
+    @property
+    def emitting(self) -> dict[str, Any]:
+        """What :func:`hdnhw.verilog.fabric.emit_fabric` is told of them."""
+        return {"initial": not self.no_initial, "node_clocks": self.node_clocks, "cut": self}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +101,7 @@ def emit(
     check_folder(named("output"), directory)
     check_place(directory, top=asked.name)
     machine = fabric_of(spec, asked.endpoints, options)
-    about = {"wrapper": asked.wrapper, "node_clocks": asked.node_clocks}
-    fabric = emit_fabric(machine, top=asked.name, initial=not asked.no_initial, **about)
+    fabric = emit_fabric(machine, top=asked.name, wrapper=asked.wrapper, **asked.emitting)
     if asked.readable:
         shown = "\n".join(map(readable, fabric.verilog.values()))
         fabric = replace(fabric, files={READABLE.format(asked.name): shown, **fabric.files})

@@ -22,7 +22,8 @@ ASSUMPTIONS = (
     "of endpoints no more is looked at than their streams' rules, of AXI4-Stream the sender and the granter, and of "
     "collective engines barriers; whole frames and bursts in one schedule of few cycles, with any data",
     "the sender's buffer has the data that it says, the granter's receiver gives back no more than was granted",
-    "the top level around endpoints, and that of clocks of nodes, is not looked at but for its registers",
+    "the top level around endpoints, and that of clocks of nodes, is not looked at but for its registers; nor are a "
+    "chip of several and its bridges",
     "clock crossings and what an ejection buffer does with the flits that it has taken in are not looked at",
 )
 """What a proof takes for granted."""
@@ -99,7 +100,7 @@ def check_certificate(path: Path) -> dict[str, Any]:
         raise SpecError(f"check must be a certificate that says what its findings do, not {path}")
     if said.get("digest") != _digest(said):
         raise SpecError(f"check must be a certificate as it was written, and {path} has been edited")
-    parts = [manifest.get(part) for part in ("endpoints", "clocks")]
+    parts = [manifest.get(part) for part in ("endpoints", "clocks", "chips")]
     names = [f"{manifest.get('fabric')}.sv", *(part.get("file") for part in parts if isinstance(part, dict)), MANIFEST]
     for name in names:
         file = path.parent / str(name)

@@ -18,7 +18,7 @@ from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.registers import prove_registers
 from hdnhw.proofs.routes import WIRES, prove_arrival, prove_units, rule_table
 from hdnhw.proofs.search import Recheck, Settle, settle
-from hdnhw.proofs.wiring import prove_wiring, read_top
+from hdnhw.proofs.wiring import prove_chip_wiring, prove_wiring, read_top
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import EmittedFabric
 from hdnhw.verilog.folder import read_fabric
@@ -57,7 +57,9 @@ def prove_fabric(
     """
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
     findings = _findings(fabric, seconds, partial(settle, invariants=folder is not None), say)
-    missing = {*BARE, *properties_of(fabric)} - {finding.property for finding in findings}
+    missing = {*BARE, *properties_of(fabric), *(["chips"] if fabric.chips else [])} - {
+        finding.property for finding in findings
+    }
     answers = [(finding.property, finding.answer) for finding in findings]
     result = {
         "spec": str(fabric.machine.spec.network),
@@ -154,4 +156,6 @@ def prove_routing(fabric: EmittedFabric, *, say: Say = lambda _: None) -> list[F
     say("wiring ...")
     modules = read_top(fabric)
     findings += [prove_wiring(fabric, modules), prove_phases(fabric, modules)]
+    if fabric.chips is not None:
+        findings.append(prove_chip_wiring(fabric))
     return findings

@@ -10,6 +10,7 @@ from hdnhw.proofs.netlist import Net, read_modules
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.router import node_pins
 from hdnhw.topology.metrics import neighbor_table
+from hdnhw.verilog.chips import EmittedChips
 from hdnhw.verilog.fabric import EmittedFabric
 
 _COUNTS = ("dropped", "paused", "bad")
@@ -37,12 +38,33 @@ def prove_wiring(fabric: EmittedFabric, modules: dict[str, Any] | None = None) -
     return Finding.compared("wiring", top, part, method="comparison of all pins", cases=pins, why=why)
 
 
-class _Wiring:
-    """The pins of the instances in a fabric's top level."""
+def prove_chip_wiring(fabric: EmittedFabric) -> Finding:
+    """Compare all pins of all routers, ejection buffers and bridges of a chip with the part of the network on it."""
+    chips, pins, why = fabric.chips, 0, ""
+    assert chips is not None
+    modules = read_modules(f"{fabric.text}\n{fabric.files[chips.file]}", chips.chip, "proc\nopt_clean")
+    try:
+        pins = _ChipWiring(fabric, modules, chips).check()
+    except _WiringError as error:
+        why = str(error)
+    part = f"{chips.chips.num_places} routers, {len(chips.bridges)} bridges"
+    return Finding.compared("chips", chips.chip, part, method="comparison of all pins", cases=pins, why=why)
 
-    def __init__(self, fabric: EmittedFabric, modules: dict[str, Any]) -> None:
+
+class _Wiring:
+    """The pins of the instances in a fabric's top level.
+
+    Attributes
+    ----------
+    KNOWN : str
+        Pattern of the names of instances.
+    """
+
+    KNOWN = r"(router|ejection)_\d+|long_channel_\d+_\w+"
+
+    def __init__(self, fabric: EmittedFabric, modules: dict[str, Any], top: str = "") -> None:
         self._fabric, self._machine, self._modules = fabric, fabric.machine, modules
-        top = modules[fabric.modules.top]
+        top = modules[top or fabric.modules.top]
         self._cells = top["cells"]
         self._ports: dict[str, list[Net]] = {name: port["bits"] for name, port in top["ports"].items()}
         self._seen: set[tuple[str, str]] = set()
@@ -56,14 +78,14 @@ class _Wiring:
         _WiringError
             If one is joined to something else than it should be, or to nothing.
         """
-        network, plan = self._machine.network, self._machine.plan
-        neighbors = neighbor_table(network)
-        for node in range(network.num_nodes):
-            router, shape = f"router_{node}", plan.shape_of(node)
+        plan = self._machine.plan
+        for node, own in enumerate(self._nodes):
+            router, shape = f"router_{node}", plan.shape_of(own)
             self._check_kind(router, self._fabric.modules.routers[plan.shapes.index(shape)])
             self._check_kind(f"ejection_{node}", self._fabric.modules.ejection)
             for port in shape.ports:
-                self._check_channel(router, port, int(neighbors[node, port]))
+                if self._neighbors[node, port] >= 0:
+                    self._check_channel(router, port, int(self._neighbors[node, port]))
             self._check_terminal(node)
             self._check_constants(node)
             if self._machine.spec.dead_pins:
@@ -72,6 +94,16 @@ class _Wiring:
                 self._check_errors(node)
         self._check_rest()
         return len(self._seen)
+
+    @cached_property
+    def _nodes(self) -> list[int]:
+        """The node of each router."""
+        return list(range(self._machine.network.num_nodes))
+
+    @cached_property
+    def _neighbors(self) -> Any:
+        """The router behind each port of each router, -1 if none of these is."""
+        return neighbor_table(self._machine.network)
 
     def _check_kind(self, cell: str, kind: str) -> None:
         if cell not in self._cells or self._cells[cell]["type"] != kind:
@@ -147,10 +179,14 @@ class _Wiring:
                 self._lead((cell, count), f"{count}_{node}")
 
     def _check_constants(self, node: int) -> None:
-        for name, (value, width) in node_pins(self._machine, node).items():
-            found = self._pin(f"router_{node}", name)
-            if found != [str(value >> place & 1) for place in range(width)]:
-                raise _WiringError(f"router_{node}.{name} is not {value:#x}")
+        for name, due in self._constants(node).items():
+            if self._pin(f"router_{node}", name) != due:
+                raise _WiringError(f"router_{node}.{name} is not {''.join(map(str, reversed(due)))}")
+
+    def _constants(self, node: int) -> dict[str, list[Net]]:
+        """Return what each pin must be that tells a router of its place."""
+        pins = node_pins(self._machine, self._nodes[node])
+        return {name: [str(value >> place & 1) for place in range(width)] for name, (value, width) in pins.items()}
 
     def _check_dead(self, node: int) -> None:
         """Check which ports of the fabric say that a channel is dead: at either end the same ones."""
@@ -200,7 +236,7 @@ class _Wiring:
         """Check that what ports have counted is told in their order; of ports that are not there, nothing."""
         due: list[Net] = []
         for number, port in enumerate(self._machine.network.ports):
-            is_there = number in self._machine.plan.shape_of(node).ports
+            is_there = number in self._machine.plan.shape_of(self._nodes[node]).ports
             due += self._pin(f"router_{node}", f"{port.name}_errors") if is_there else ["0"] * ERRORS_WIDTH
         if self._port(f"errors_{node}") != due:
             raise _WiringError(f"errors_{node} is not what the ports of router_{node} have counted")
@@ -211,7 +247,7 @@ class _Wiring:
             if cell["type"].startswith("$"):
                 if cell["type"] != "$or" or not self._machine.spec.dead_pins:
                     raise _WiringError(f"{name} is a {cell['type']}")
-            elif not re.fullmatch(r"(router|ejection)_\d+|long_channel_\d+_\w+", name):
+            elif not re.fullmatch(self.KNOWN, name):
                 raise _WiringError(f"{name} is not known")
             else:
                 for pin in {*self._pins_of(name), *cell["connections"]}:
@@ -219,3 +255,49 @@ class _Wiring:
                         raise _WiringError(f"{name}.{pin} is not known")
         for port in self._ports.keys() - self._told:
             raise _WiringError(f"port {port} is not known")
+
+
+class _ChipWiring(_Wiring):
+    """The pins of the instances in a chip."""
+
+    KNOWN = rf"{_Wiring.KNOWN}|bridge_\d+"
+
+    def __init__(self, fabric: EmittedFabric, modules: dict[str, Any], chips: EmittedChips) -> None:
+        super().__init__(fabric, modules, chips.chip)
+        self._chips, self._bridges = chips.chips, chips.bridges
+
+    @cached_property
+    def _nodes(self) -> list[int]:
+        nodes: list[int] = self._chips.nodes[0].tolist()
+        return nodes
+
+    @cached_property
+    def _neighbors(self) -> Any:
+        return self._chips.inside
+
+    def _constants(self, node: int) -> dict[str, list[Net]]:
+        chip, bits, address = self._port("chip"), self._chips.chip_bits, self._chips.address_at(node)
+        if len(chip) != len(bits):
+            raise _WiringError(f"chip is no port of {len(bits)} bits")
+        own = [
+            chip[bits.index(bit)] if bit in bits else str(address >> bit & 1)
+            for bit in range(self._machine.address.width)
+        ]
+        return super()._constants(node) | {"address": own}
+
+    def check(self) -> int:
+        ports = self._machine.network.ports
+        for number, (link, kind) in enumerate(zip(self._chips.links, self._bridges, strict=True)):
+            bridge = f"bridge_{number}"
+            self._check_kind(bridge, kind)
+            for pin in ("clk", "rst"):
+                self._lead((bridge, pin), pin)
+            for channel, (node, port) in enumerate(link.ends):
+                router = f"router_{node}"
+                for here, there in ((f"{ports[port].name}_o__", "from"), (f"{ports[port].name}_i__", "to")):
+                    for member in self._members(router, here):
+                        self._join((router, here + member), (bridge, f"{there}_{channel}__{member}"))
+            for pin in self._pins_of(bridge):
+                if (bridge, pin) not in self._seen:
+                    self._lead((bridge, pin), f"link_{number}_{pin.replace('__', '_')}")
+        return super().check()

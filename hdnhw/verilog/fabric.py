@@ -16,8 +16,11 @@ from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
+from hdnhw.support.naming import named
+from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
 from hdnhw.verilog.core import core_name, core_text
 from hdnhw.verilog.endpoint import EmittedEndpoints
@@ -33,6 +36,8 @@ MAX_NAME = 200
 
 READABLE = "{}_readable.txt"
 """File of the Verilog for readers, which no manifest names, of a fabric of a name."""
+
+ONE_CHIP = ChipOptions()
 
 LISTED_ADDRESSES = 4096
 """Most nodes whose packed addresses the manifest lists one by one."""
@@ -51,6 +56,8 @@ class EmittedFabric:
         What stands at its terminals.
     clocks : EmittedClocks or None
         The top level whose terminals have clocks of their own.
+    chips : EmittedChips or None
+        The chip, where the network stands on several.
     files : dict of str to str
         File name -> text; the Verilog, wrappers, the FuseSoC core file and ``manifest.json``, which comes last.
     manifest : dict
@@ -61,6 +68,7 @@ class EmittedFabric:
     modules: FabricModules
     endpoints: EmittedEndpoints | None
     clocks: EmittedClocks | None
+    chips: EmittedChips | None
     files: dict[str, str]
     manifest: dict[str, Any]
 
@@ -72,7 +80,7 @@ class EmittedFabric:
     @property
     def verilog(self) -> dict[str, str]:
         """The files of Verilog among `files` that tools read one after the other, wrappers excepted."""
-        around = [part.file for part in (self.endpoints, self.clocks) if part is not None]
+        around = [part.file for part in (self.endpoints, self.clocks, self.chips) if part is not None]
         return {name: self.files[name] for name in (f"{self.modules.top}.sv", *around)}
 
     @property
@@ -90,11 +98,18 @@ class EmittedFabric:
         """Names of the modules of which there may be several instances, but for top levels."""
         around = [] if self.endpoints is None else self.endpoints.blocks
         crossing = [] if self.clocks is None else [self.clocks.crossing]
-        return [*self.modules.routers, self.modules.ejection, *self.modules.long, *around, *crossing]
+        chips = [] if self.chips is None else self.chips.blocks
+        return [*self.modules.routers, self.modules.ejection, *self.modules.long, *around, *crossing, *chips]
 
 
 def emit_fabric(
-    spec: FabricSpec, *, top: str = "fabric", initial: bool = True, wrapper: bool = False, node_clocks: bool = False
+    spec: FabricSpec,
+    *,
+    top: str = "fabric",
+    initial: bool = True,
+    wrapper: bool = False,
+    node_clocks: bool = False,
+    cut: ChipOptions = ONE_CHIP,
 ) -> EmittedFabric:
     """Prove, elaborate and print a fabric.
 
@@ -109,6 +124,8 @@ def emit_fabric(
         Whether there are wrappers in Verilog and VHDL too.
     node_clocks : bool
         Whether each terminal has a clock of its own.
+    cut : ChipOptions
+        How the network is cut into chips.
 
     Raises
     ------
@@ -126,17 +143,32 @@ def emit_fabric(
         raise SpecError(f"a fabric must have at most {MAX_ROUTERS} routers; {spec.network} has {nodes}")
     if ports > MAX_ROUTER_PORTS:
         raise SpecError(f"a router must have at most {MAX_ROUTER_PORTS} ports in Verilog; {spec.network} has {ports}")
-    return emit_machine(make_machine(spec), top=top, initial=initial, wrapper=wrapper, node_clocks=node_clocks)
+    return emit_machine(
+        make_machine(spec),
+        top=top,
+        initial=initial,
+        wrapper=wrapper,
+        node_clocks=node_clocks,
+        cut=cut,
+    )
 
 
 def emit_machine(
-    machine: Machine, *, top: str = "fabric", initial: bool = True, wrapper: bool = False, node_clocks: bool = False
+    machine: Machine,
+    *,
+    top: str = "fabric",
+    initial: bool = True,
+    wrapper: bool = False,
+    node_clocks: bool = False,
+    cut: ChipOptions = ONE_CHIP,
 ) -> EmittedFabric:
     """Elaborate and print a machine of any size, see :func:`emit_fabric`."""
     _check_name(top)
     _ = machine.plan.circuit_rule
     if node_clocks:
         check_clocks(machine)
+    if cut.chips is not None and (node_clocks or wrapper):
+        raise SpecError(f"{named('chips')} does not go with {named('node_clocks' if node_clocks else 'wrapper')}")
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
     manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
@@ -149,14 +181,20 @@ def emit_machine(
     if clocks is not None:
         files[clocks.file] = clocks.text
         manifest |= {"top": clocks.top, "clocks": clocks.manifest}
+    parts = None
+    if cut.chips is not None:
+        parts = EmittedChips(machine, modules, cut, ports=manifest["ports"], initial=initial)
+        files[parts.file] = parts.text
+        manifest |= {"top": parts.top, "chips": parts.manifest}
     wrappers: dict[str, str] = {}
     if wrapper:
         wrappers, manifest["wrappers"] = wrapper_files(manifest)
     files = {**files, **wrappers, f"{top}.core": _core(manifest, list(files))}
     files |= {} if clocks is None else clocks.constraints
+    files |= {} if parts is None else {parts.system_file: parts.system_text}
     manifest |= {"files": list(files), "modules": _modules(files)}
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
-    return EmittedFabric(machine, modules, endpoints, clocks, files, manifest)
+    return EmittedFabric(machine, modules, endpoints, clocks, parts, files, manifest)
 
 
 def check_clocks(machine: Machine) -> None:
@@ -215,6 +253,7 @@ def _suffixes() -> list[str]:
         *(kind.suffix for kind in kinds),
         *below,
         *clocks,
+        *CHIP_SUFFIXES,
         *(f"_{one}" for one in WRAPPERS),
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 from hdnhw.endpoints import declared
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named_by
@@ -56,6 +57,8 @@ def _emit(said: Any) -> EmittedFabric:
     if endpoints is not None:
         endpoints = declared("spec")[endpoints["type"]](**endpoints["options"])
     options = {name: said[name] for name in options_of(FabricSpec)}
+    chips = said.get("chips")
+    cut = ChipOptions() if chips is None else ChipOptions(**{name: chips[name] for name in options_of(ChipOptions)})
     with named_by(str):  # as they stand in the manifest
         spec = FabricSpec(network=parse(said["spec"]), endpoints=endpoints, **options)
     return emit_fabric(
@@ -64,6 +67,7 @@ def _emit(said: Any) -> EmittedFabric:
         initial=said["initial_values"],
         wrapper="wrappers" in said,
         node_clocks="clocks" in said,
+        cut=cut,
     )
 
 

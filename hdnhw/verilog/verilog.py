@@ -103,13 +103,13 @@ def fabric_modules(machine: Machine, top: str) -> FabricModules:
     """Return the names of the modules of a fabric: ``top_router``, numbered if there are several shapes, and so on."""
     kinds = [(stages, vcs) for stages, vcs in zip(machine.channels.stages, machine.plan.num_vcs, strict=True)]
     long = list(dict.fromkeys(kind for kind in kinds if kind[0]))
-    channels = _numbered(f"{top}_channel", len(long))
+    channels = numbered(f"{top}_channel", len(long))
     of_port = {port: channels[long.index(kind)] for port, kind in enumerate(kinds) if kind[0]}
-    routers = _numbered(f"{top}_router", len(machine.plan.shapes))
+    routers = numbered(f"{top}_router", len(machine.plan.shapes))
     return FabricModules(top, tuple(routers), f"{top}_ejection", of_port)
 
 
-def _numbered(name: str, count: int) -> list[str]:
+def numbered(name: str, count: int) -> list[str]:
     return [f"{name}_{number}" for number in range(count)] if count > 1 else [name] * count
 
 

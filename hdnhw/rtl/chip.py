@@ -1,0 +1,188 @@
+"""A chip of a network on several: its routers, and a bridge for each of its links to other chips."""
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.machine.chips import Chips, Link
+from hdnhw.machine.machine import Machine
+from hdnhw.rtl.bridge.bridge import Bridge
+from hdnhw.rtl.bridge.parallel import ParallelWires, pins_of
+from hdnhw.rtl.channel import ChannelSignature
+from hdnhw.rtl.fabric import Fabric, FabricModules
+from hdnhw.rtl.part import Part, place, wires
+from hdnhw.rtl.router import node_pins
+from hdnhw.rules.plan import RouterShape
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
+
+COUNTS = {
+    "damaged": "frames that came with an error, or were cut",
+    "resent": "frames that were sent once more",
+    "lost": "packets dropped as the other chip was reset before it had acknowledged them",
+}
+"""What a bridge counts: 16 bits each, which stay at their largest value."""
+
+WORDS = ("tx", "rx")
+"""The streams of a link."""
+
+
+def link_signature(word_width: int) -> wiring.Signature:
+    """Return what a chip has of a link: words both ways, of a frame the last one with `last`, and what it is like."""
+    words = stream.Signature(data.StructLayout({"data": word_width, "last": 1}))
+    return wiring.Signature({"tx": Out(words), "rx": In(words), "up": Out(1), **dict.fromkeys(COUNTS, Out(16))})
+
+
+def bridge_of(machine: Machine, chips: Chips, link: Link, *, word_width: int) -> Bridge:
+    """Return the bridge of a link."""
+    ahead = [machine.ahead(int(chips.nodes[0, at])) for at, _ in link.ends]
+    return Bridge(machine, ports=link.ports, arrivals=link.arrivals, ahead=tuple(ahead), word_width=word_width)
+
+
+class Chip(Fabric):
+    """The routers of one chip, joined, and the bridges to others; all chips of a network are this one.
+
+    Which chip it is comes in on pins. What it has of nodes is numbered by their places on it, see
+    :class:`hdnhw.machine.chips.Chips`.
+
+    Parameters
+    ----------
+    machine : Machine
+    chips : Chips
+        Of its network.
+    modules : FabricModules, optional
+        As of :class:`hdnhw.rtl.fabric.Fabric`.
+    bridges : tuple of str, optional
+        The module of the bridge of each link, with `modules`.
+    word_width : int
+        Bits of a word on a link.
+
+    Members
+    -------
+    chip : In(chip bits)
+        :meth:`hdnhw.machine.chips.Chips.chip_number` of this chip, constant.
+    link : Out(link_signature).array(links)
+        Words to the other chip and from it, and what the bridge counts.
+    those of Fabric
+        For each place in place of each node.
+
+    Raises
+    ------
+    SpecError
+        If the machine has options that do not go with several chips.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        chips: Chips,
+        modules: FabricModules | None = None,
+        *,
+        bridges: tuple[str, ...] = (),
+        word_width: int,
+    ) -> None:
+        check_chips(machine)
+        self.chips, self.word_width = chips, word_width
+        self._bridges = bridges or ("",) * len(chips.links)
+        super().__init__(machine, modules)
+
+    def _members(self) -> dict[str, Any]:
+        own = {"chip": In(len(self.chips.chip_bits))}
+        links = Out(link_signature(self.word_width)).array(len(self.chips.links))
+        return own | super()._members() | {"link": links}
+
+    @cached_property
+    def _shapes(self) -> list[RouterShape]:
+        return [self.machine.plan.shape_of(node) for node in self.chips.nodes[0].tolist()]
+
+    def _behind(self, node: int, port: int) -> tuple[int, int] | None:
+        there = int(self.chips.inside[node, port])
+        return None if there < 0 else (there, self.machine.network.ports[port].opposite)
+
+    def _elaborate_links(self, m: Module, begins: Mapping[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
+        machine, coming = self.machine, {}
+        for number, (link, module) in enumerate(zip(self.chips.links, self._bridges, strict=True)):
+            make = partial(bridge_of, machine, self.chips, link, word_width=self.word_width)
+            members: dict[str, Any] = {
+                name: getattr(self.link[number], name) for name in self.link[number].signature.members
+            }
+            for channel, (at, port) in enumerate(link.ends):
+                own = machine.network.ports[port]
+                signature = ChannelSignature(machine, num_vcs=machine.plan.num_vcs[own.opposite])
+                coming[at, port] = wires(signature, f"arrival_{at}_{own.name}")
+                members |= {f"from_{channel}": begins[at, port], f"to_{channel}": coming[at, port]}
+            place(m, f"bridge_{number}", Part(make, module), members)
+        return coming
+
+    def _pins(self, node: int) -> dict[str, Value]:
+        pins = {
+            name: Const(value, width)
+            for name, (value, width) in node_pins(self.machine, int(self.chips.nodes[0, node])).items()
+        }
+        constant, bits = self.chips.address_at(node), self.chips.chip_bits
+        address = [
+            self.chip[bits.index(bit)] if bit in bits else Const(constant >> bit & 1, 1)
+            for bit in range(self.machine.address.width)
+        ]
+        return {**pins, "address": Cat(address)}
+
+
+class PinnedChip(wiring.Component):
+    """A chip whose links go over pins, see :class:`hdnhw.rtl.bridge.parallel.ParallelWires`.
+
+    It instantiates both modules by name.
+
+    Parameters
+    ----------
+    chip : Chip
+    module, wires : str
+        Names of the chip's module, and of that of the wires of a link.
+
+    Members
+    -------
+    clk, rst, wire_clk : In(1)
+        Of the chip, and the clock by which words leave it.
+    link : Out(Signature).array(links)
+        The pins of each link, and what its bridge counts.
+    all other members of Chip
+    """
+
+    def __init__(self, chip: Chip, module: str, wires: str) -> None:
+        self._chip, self._module, self._wires = chip, module, wires
+        members = dict(chip.signature.members.items())
+        self._own = [name for name in members if name != "link"]
+        counts = {name: member for name, member in link_signature(chip.word_width).members.items() if name not in WORDS}
+        links = Out(wiring.Signature(pins_of(chip.word_width) | counts)).array(len(chip.chips.links))
+        clocks = dict.fromkeys(("clk", "rst", "wire_clk"), In(1))
+        super().__init__(clocks | {name: members[name] for name in self._own} | {"link": links})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        inside = []
+        part = Part(partial(ParallelWires, word_width=self._chip.word_width), self._wires)
+        for number, link in enumerate(self.link):
+            words = wires(link_signature(self._chip.word_width), f"words_{number}")
+            counts = {name: getattr(link, name) for name in ("up", *COUNTS)}
+            inside.append({"tx": words.tx, "rx": words.rx, **counts})
+            pins = {name: getattr(link, name) for name in pins_of(self._chip.word_width)}
+            clocks = {"chip_clk": self.clk, "chip_rst": self.rst, "wire_clk": self.wire_clk}
+            place(m, f"wires_{number}", part, {**clocks, **pins, "tx": words.tx, "rx": words.rx}, clocks={})
+        members = {name: getattr(self, name) for name in self._own} | {"link": inside}
+        chip = Part(lambda: self._chip, self._module, joint="_")
+        place(m, "chip", chip, members, clocks={"clk": self.clk, "rst": self.rst})
+        return m
+
+
+def check_chips(machine: Machine) -> None:
+    """Raise SpecError if a machine cannot stand on several chips."""
+    spec = machine.spec
+    if spec.dead_pins:
+        raise SpecError(f"{named('chips')} does not go with {named('dead_pins')}")
+    if machine.timing.gives_notice:
+        raise SpecError(f"{named('chips')} does not go with cut-through of packets of fewer than 16 flits")
+    if spec.endpoints is not None:
+        raise SpecError(f"{named('chips')} is for terminals that are streams of flits, not for {spec.endpoints.title}")
