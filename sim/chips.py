@@ -109,7 +109,8 @@ module bench_node #(
   assign eject_ready = takes;
 
   wire [31:0] next = exchange ? (NODE + 1 + sent) % NODES : draw[31:8] % NODES;
-  wire [BITS-1:0] image = {{eject_payload[WIDTH-1:0], coming[BITS-1:WIDTH]}};
+  wire [BITS+WIDTH-1:0] joined = {{eject_payload[WIDTH-1:0], coming}};
+  wire [BITS-1:0] image = joined[BITS+WIDTH-1:WIDTH];
   wire [31:0] from = image[ADDRESS +: {source}] % NODES;
   wire [31:0] number = image[ADDRESS + {source} +: 32];
 

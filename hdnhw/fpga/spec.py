@@ -60,8 +60,10 @@ class SynthSpec(SynthOptions):
         if self.address is not None and self.unit not in ("router", "endpoint"):
             has = "all of them" if self.unit == "fabric" else "several" if self.unit == "chip" else "none"
             raise SpecError(f"{named('address')} belongs to a router or an endpoint: a {self.unit} has {has}")
-        if (self.chips is not None) != (self.unit in ("chip", "bridge")):
-            raise SpecError(f"{named('chips')} needs {named('unit', 'chip')} or bridge, and they need it")
+        if self.chips is not None and self.unit not in ("chip", "bridge"):
+            raise SpecError(f"{named('chips')} is for {named('unit', 'chip')} and bridge, not for {self.unit}")
+        if self.chips is None and self.unit in ("chip", "bridge"):
+            raise SpecError(f"{named('unit', self.unit)} needs {named('chips')}")
         if (self.fabric.endpoints is not None) != (self.unit == "endpoint") and self.unit != "crossing":
             raise SpecError(f"{named('unit', 'endpoint')} and {named('endpoints')} need each other")
         if self.frequency is not None and FAMILIES[self.family].placement is None:

@@ -89,7 +89,7 @@ def _check_cells(text: str, own: list[str]) -> int:
         if module not in found:
             raise _StrangeError(f"{module} is not below {own[-1]}")
         pins = {name: port["bits"] for name, port in found[module]["ports"].items() if port["direction"] == "input"}
-        names = ["clk"] if "clk" in pins else [name for name in pins if name.endswith("_clk")]
+        names = ["clk"] if "clk" in pins else [name for name in pins if name.endswith("_clk") or name == "clk_i"]
         clocks = {pins[name][0] for name in names if len(pins[name]) == 1}
         for name, cell in found[module]["cells"].items():
             if cell["type"] in _CLOCKED:

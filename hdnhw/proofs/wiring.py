@@ -181,7 +181,9 @@ class _Wiring:
     def _check_constants(self, node: int) -> None:
         for name, due in self._constants(node).items():
             if self._pin(f"router_{node}", name) != due:
-                raise _WiringError(f"router_{node}.{name} is not {''.join(map(str, reversed(due)))}")
+                digits = "".join(map(str, reversed(due)))
+                said = f"{int(digits, 2):#x}" if set(digits) <= {"0", "1"} else "the chip's number and its place there"
+                raise _WiringError(f"router_{node}.{name} is not {said}")
 
     def _constants(self, node: int) -> dict[str, list[Net]]:
         """Return what each pin must be that tells a router of its place."""

@@ -17,6 +17,7 @@ from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.part import Part, place, wires
 from hdnhw.rtl.router import node_pins
 from hdnhw.rules.plan import RouterShape
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
@@ -70,10 +71,6 @@ class Chip(Fabric):
     those of Fabric
         For each place in place of each node.
 
-    Raises
-    ------
-    SpecError
-        If the machine has options that do not go with several chips.
     """
 
     def __init__(
@@ -85,7 +82,6 @@ class Chip(Fabric):
         bridges: tuple[str, ...] = (),
         word_width: int,
     ) -> None:
-        check_chips(machine)
         self.chips, self.word_width = chips, word_width
         self._bridges = bridges or ("",) * len(chips.links)
         super().__init__(machine, modules)
@@ -177,8 +173,8 @@ class PinnedChip(wiring.Component):
         return m
 
 
-def check_chips(machine: Machine) -> None:
-    """Raise SpecError if a machine cannot stand on several chips."""
+def check_chips(machine: Machine, cut: ChipOptions) -> None:
+    """Raise SpecError if a machine cannot stand on several chips, with such links."""
     spec = machine.spec
     if spec.dead_pins:
         raise SpecError(f"{named('chips')} does not go with {named('dead_pins')}")
@@ -186,3 +182,6 @@ def check_chips(machine: Machine) -> None:
         raise SpecError(f"{named('chips')} does not go with cut-through of packets of fewer than 16 flits")
     if spec.endpoints is not None:
         raise SpecError(f"{named('chips')} is for terminals that are streams of flits, not for {spec.endpoints.title}")
+    most = max(8, machine.word_width)
+    if cut.link_width > most:
+        raise SpecError(f"{named('link_width')} must be 8 to {most} bits, those of a flit, not {cut.link_width}")

@@ -1,9 +1,11 @@
 """Networks on several chips: how they are cut, and what is between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from hdnhw.spec.options import Choice, Options, Size, Text, option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 
 LINKS = ("stream", "parallel")
 """What a chip has for a link: a stream of words, for a core of a user's, or pins; the first is the default."""
@@ -21,6 +23,11 @@ class ChipOptions(Options):
         Bits of a word on a link between two chips.
     link : str
         One of :data:`LINKS`.
+
+    Raises
+    ------
+    SpecError
+        If a member is out of range, or what a link is like is said for one chip.
     """
 
     heading: ClassVar[str] = "chips"
@@ -42,3 +49,9 @@ class ChipOptions(Options):
         "pins: the bits of a word, a mark and a clock each way",
         choices=LINKS,
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for own in fields(ChipOptions):
+            if self.chips is None and getattr(self, own.name) != own.default:
+                raise SpecError(f"{named(own.name)} needs {named('chips')}")

@@ -1,5 +1,6 @@
 """Proofs about the composition of a fabric: every pin that is joined to something else is found."""
 
+import random
 import re
 from dataclasses import replace
 
@@ -7,9 +8,11 @@ import pytest
 
 from hdnhw.cli import main
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
+from hdnhw.fpga.tools import ToolError
 from hdnhw.networks.parse import parse
-from hdnhw.proofs.wiring import prove_wiring
+from hdnhw.proofs.wiring import prove_chip_wiring, prove_wiring
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.verilog.fabric import emit_fabric
 
 LINE = "hdn(cube(1), [[]])"
@@ -144,3 +147,40 @@ def test_the_command_ends_with_1_if_something_is_refuted(small, monkeypatch, cap
 def test_networks_too_large_are_refused_in_a_line(capsys):
     assert main(["prove", "cube(14)"]) == 2
     assert capsys.readouterr().err == ("hdnhw: a fabric must have at most 8192 routers; cube(14) has 16384\n")
+
+
+@pytest.fixture(scope="module")
+def on_chips():
+    return emit_fabric(FabricSpec(network=parse("hdn(cube(2), [[0]])"), crc=True), cut=ChipOptions(chips="1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "options"),
+    [
+        ("torus(4, 4)", "dim0=2", {"channel_latency": "dim0*=5"}),
+        ("dualcube(3)", "1", {"packet_length": 16, "switching": "cut-through"}),
+    ],
+)
+def test_a_chip_is_its_part_of_the_network(text, by, options):
+    finding = prove_chip_wiring(
+        emit_fabric(FabricSpec(network=parse(text), **options), cut=ChipOptions(chips=by, link="parallel"))
+    )
+    assert (finding.property, finding.answer, finding.why) == ("chips", "proved", "")
+    assert finding.cases > 200
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_other_wire_of_a_chip_is_refuted(on_chips, seed):
+    rng, name = random.Random(seed), on_chips.chips.file
+    text = on_chips.files[name]
+    top = text.index("module fabric_chip(")
+    pins = list(re.finditer(r"\.(\w+)\((.+?)\)(?=,|\n)", text[top:]))
+    assert prove_chip_wiring(on_chips).answer == "proved"
+    for pin in rng.sample(pins, 8):
+        other = rng.choice([one[2] for one in pins if one[2] != pin[2]])
+        becomes = f"{text[: top + pin.start()]}.{pin[1]}({other}){text[top + pin.end() :]}"
+        try:
+            finding = prove_chip_wiring(replace(on_chips, files={**on_chips.files, name: becomes}))
+        except ToolError:
+            continue  # two that drive one wire
+        assert finding.answer == "refuted", (pin[0], other)

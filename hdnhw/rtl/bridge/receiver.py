@@ -148,7 +148,7 @@ class Receiver(wiring.Component):
                 state.eq(stepped_check(state | begins.replicate(CHECK_WIDTH), stages[0][2])),
                 begins.eq(stages[0][1]),
             ]
-        m.d.sync += right.eq(state == last_state(width))
+        m.d.sync += right.eq(equals(state, last_state(width)))
         return valid, last, word, right
 
     def _elaborate_header(

@@ -269,7 +269,7 @@ class Sender(wiring.Component):
                 last.eq(Cat(self._in_check[-1], last[0])),
                 word.eq(Mux(of_flit, Mux(is_first, whole[:width], rest[:width]), of_header)),
                 tx.valid.eq(valid[-1]),
-                tx.payload.data.eq(Mux(check[-1], ~padded(state, max(width, CHECK_WIDTH))[:width], word)),
+                tx.payload.data.eq(Mux(check[-1], padded(~state, max(width, CHECK_WIDTH))[:width], word)),
                 tx.payload.last.eq(last[-1]),
             ]
             if parts > 1:
