@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.timing import LONG_SLOT
 from hdnhw.rtl.arbiter import first_in_order, service_order
-from hdnhw.rtl.bits import counted, filled, index_width, number_of
+from hdnhw.rtl.bits import chosen_from, counted, index_width, number_of
 from hdnhw.rtl.bridge.frame import LinkFormat
-from hdnhw.rtl.bridge.slots import is_phase, phase_counter
+from hdnhw.rtl.bridge.slots import UNCHECKED, is_phase, phase_counter
 from hdnhw.rtl.channel import ChannelSignature
 
 LEAD = 3
@@ -76,11 +76,10 @@ class Arrivals(wiring.Component):
             m.d.sync += [
                 sends.eq(chosen.any()),
                 vc.eq(number_of(dict(enumerate(chosen)), len(vc))),
-                slot.eq(Array(filled(taken))[number_of(dict(enumerate(chosen)), len(vc))]),
+                slot.eq(chosen_from(taken, number_of(dict(enumerate(chosen)), len(vc)))),
             ]
         words = self._num_vcs << (self._link.number_width - 1 + index_width(length))
-        m.submodules.flits = flits = memory.Memory(shape=machine.word_width, depth=words, init=[])
-        # Nobody reads a word in the cycle in which it is written.
+        m.submodules.flits = flits = memory.Memory(shape=machine.word_width, depth=words, init=[], attrs=UNCHECKED)
         write, read = flits.write_port(), flits.read_port()
         m.d.comb += [
             write.addr.eq(self._address(self.place, self.slot, self.vc)),

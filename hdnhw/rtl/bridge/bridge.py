@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.machine.machine import Machine
+from hdnhw.machine.timing import HALF_SLOT
 from hdnhw.rtl.bits import any_of, first_of, index_width, next_flit, number_of, selected
 from hdnhw.rtl.bridge.arrivals import Arrivals
 from hdnhw.rtl.bridge.departures import Departures
@@ -59,7 +60,7 @@ class Bridge(wiring.Component):
     tx : Out(stream), rx : In(stream)
         Words, `last` high with the last one of a frame; `ready` of `rx` is always high.
     up : Out(1)
-        Whether the sides hear each other.
+        Whether this side hears the other one, and is known to it.
     damaged, resent, lost : Out(16)
         Frames since reset that came damaged; that were sent again; packets dropped because the other side was reset.
 
@@ -80,7 +81,11 @@ class Bridge(wiring.Component):
         word_width: int = 32,
     ) -> None:
         self._machine, self._ahead = machine, ahead or (0,) * len(ports)
-        _check(machine, ports, arrivals, self._ahead, word_width)
+        try:
+            _check(machine, ports, arrivals, self._ahead, word_width)
+        except SpecError:
+            self._MustUse__silence = True  # no warning that it was forgotten
+            raise
         self._link = LinkFormat(machine, ports, arrivals, word_width)
         members: dict[str, Any] = {}
         for channel, port in enumerate(ports):
@@ -203,16 +208,18 @@ class Bridge(wiring.Component):
     def _elaborate_copy(self, m: Module, takes: list[Value], flits: list[Value], sender: Any) -> None:
         """Lead the flits of what is taken to the sender."""
         length = self._link.machine.spec.packet_length
-        place, reads, comes = Signal(index_width(length), name="place"), Signal(), Signal()
-        which, whose = Signal(len(takes)), Signal(len(takes))
+        place, reads, comes, writes = Signal(index_width(length), name="place"), Signal(), Signal(), Signal()
+        which, whose, of_writes = (Signal(len(takes)) for _ in range(3))
         following = next_flit(place, length)
         with m.If(reads):
             m.d.sync += [place.eq(following), reads.eq(following.any() if length > 1 else 0)]
         with m.If(Cat(takes).any()):
             m.d.sync += [reads.eq(1), which.eq(Cat(takes))]
-        writes, flit = Signal(), Signal(self._link.machine.word_width, reset_less=True)
-        m.d.sync += [comes.eq(reads), whose.eq(which), writes.eq(comes), flit.eq(selected(whose, flits))]
-        m.d.comb += [sender.writes.eq(writes), sender.flit.eq(flit)]
+        m.d.sync += [comes.eq(reads), writes.eq(comes), whose.eq(which), of_writes.eq(whose)]
+        m.d.comb += [
+            sender.writes.eq(writes),
+            sender.flit.eq(selected(of_writes, flits) if len(flits) > 1 else flits[0]),
+        ]
 
 
 _STATES = ("is_up", "is_used")
@@ -223,7 +230,10 @@ def _check(
 ) -> None:
     """Raise SpecError unless a bridge can be made."""
     if machine.timing.gives_notice:
-        raise SpecError(f"bridges do not go with {named('switching', 'cut-through')} of packets that are told of ahead")
+        raise SpecError(
+            f"bridges do not go with {named('switching', 'cut-through')} of packets of fewer than {HALF_SLOT} flits: "
+            "routers are told of them ahead"
+        )
     if machine.spec.dead_pins:
         raise SpecError(f"bridges do not go with {named('dead_pins')}: dead channels are seen in one cycle")
     known = len(machine.network.ports)

@@ -10,7 +10,9 @@ P. Koopman, "32-Bit Cyclic Redundancy Codes for Internet Applications", DSN 2002
 from functools import cache, reduce
 from operator import xor
 
-from amaranth.hdl import Cat, Value
+from amaranth.hdl import Cat, Module, Signal, Value
+
+from hdnhw.rtl.bits import padded
 
 CHECK_WIDTH = 32
 """Bits of the check."""
@@ -40,22 +42,19 @@ def next_state(state: int, word: int, width: int) -> int:
 
 
 @cache
-def _sets(width: int) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """Return for each bit of the next state the bits of the state, and those of the word, whose parity it is."""
-    of_state = [next_state(1 << bit, 0, width) for bit in range(CHECK_WIDTH)]
-    of_word = [next_state(0, 1 << bit, width) for bit in range(width)]
-    return tuple(
-        tuple(tuple(place for place, sums in enumerate(each) if sums >> bit & 1) for each in (of_state, of_word))
-        for bit in range(CHECK_WIDTH)
-    )
+def _sets(width: int) -> tuple[tuple[int, ...], ...]:
+    """Return for each bit of the next state whose parity it is: of the bits of state and word, added."""
+    own = [next_state(1 << bit, 0, width) for bit in range(CHECK_WIDTH)]
+    steps = own + [next_state(0, 1 << bit, width) for bit in range(CHECK_WIDTH, width)]
+    return tuple(tuple(place for place, step in enumerate(steps) if step >> bit & 1) for bit in range(CHECK_WIDTH))
 
 
-def stepped_check(state: Value, word: Value) -> Value:
+def stepped_check(m: Module, state: Value, word: Value) -> Value:
     """Return the state after a word."""
-    return Cat(
-        reduce(xor, [*(state[place] for place in own), *(word[place] for place in others)])
-        for own, others in _sets(len(word))
-    )
+    width = max(CHECK_WIDTH, len(word))
+    mixed = Signal(width, name="mixed")
+    m.d.comb += mixed.eq(padded(state, width) ^ padded(word, width))
+    return Cat(reduce(xor, (mixed[place] for place in own)) for own in _sets(len(word)))
 
 
 def check_words(width: int) -> int:

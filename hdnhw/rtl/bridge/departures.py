@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.machine import Machine
-from hdnhw.rtl.bits import equals, filled, index_width, next_flit
-from hdnhw.rtl.bridge.slots import is_phase, phase_counter
+from hdnhw.rtl.bits import chosen_from, equals, index_width, next_flit
+from hdnhw.rtl.bridge.slots import UNCHECKED, is_phase, phase_counter
 from hdnhw.rtl.channel import ChannelSignature
 
 
@@ -31,7 +31,7 @@ class Departures(wiring.Component):
     take : In(virtual channels)
         One-hot, whether a packet leaves; not in the two cycles behind one, nor while flits are read.
     flit : Out(word_width)
-        Flit p of it, p + 2 cycles later.
+        Flit p of it, p + 3 cycles later.
     """
 
     def __init__(self, machine: Machine, port: int, *, ahead: int) -> None:
@@ -64,10 +64,13 @@ class Departures(wiring.Component):
             with m.If(self.take[number]):
                 m.d.sync += other.eq(other + 1)
         self._elaborate_credits(m, is_phase(phase, machine.timing.credit_phase - machine.timing.channel_cycles, length))
+        style = {"ram_style": "block"} if machine.is_block_ram else {}
         m.submodules.flits = flits = memory.Memory(
-            shape=machine.word_width, depth=machine.buffer_words(self._num_vcs, self._buffers), init=[]
+            shape=machine.word_width,
+            depth=machine.buffer_words(self._num_vcs, self._buffers),
+            init=[],
+            attrs=style | UNCHECKED,
         )
-        # Nobody reads a word in the cycle in which it is written.
         write, read = flits.write_port(), flits.read_port()
         slot = self._elaborate_slot(m, written, phase, vc, bits)
         data = Cat(channel.data, channel.check) if machine.spec.crc else channel.data
@@ -77,7 +80,9 @@ class Departures(wiring.Component):
             m.d.sync += register.eq(value)
             m.d.comb += signal.eq(register)
         place, which = self._elaborate_reading(m, taken, bits)
-        m.d.comb += [read.addr.eq(self._address(place, which[0], which[1], bits)), self.flit.eq(read.data)]
+        flit = Signal(machine.word_width, reset_less=True)
+        m.d.sync += flit.eq(read.data)
+        m.d.comb += [read.addr.eq(self._address(place, which[0], which[1], bits)), self.flit.eq(flit)]
         return m
 
     def _elaborate_vc(self, m: Module) -> Value:
@@ -92,11 +97,11 @@ class Departures(wiring.Component):
         """Return the packet buffer of the flit on the channel: looked up in the cycle ahead of a packet, if it can."""
         length = self._machine.spec.packet_length
         if length == 1:
-            return Array(filled(written))[vc][:bits]
+            return chosen_from(written, vc)[:bits]
         ahead = self.channel.vc if self._num_vcs > 1 else Const(0)
         slot = Signal(max(1, bits), name="slot", reset_less=True)
         with m.If(is_phase(phase, -1, length)):
-            m.d.sync += slot.eq(Array(filled(written))[ahead])
+            m.d.sync += slot.eq(chosen_from(written, ahead))
         return slot[:bits]
 
     def _elaborate_reading(self, m: Module, taken: list[Signal], bits: int) -> tuple[Value, tuple[Value, Value]]:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import any_of, equals, filled, index_width, next_flit
+from hdnhw.rtl.bits import any_of, chosen_from, equals, index_width, next_flit
 from hdnhw.rtl.bridge.crc import CHECK_WIDTH, last_state, stepped_check
 from hdnhw.rtl.bridge.frame import EPOCH_WIDTH, NAK_WIDTH, LinkFormat, Place
 from hdnhw.rtl.channel import ejection_signature
@@ -145,7 +145,7 @@ class Receiver(wiring.Component):
         state, begins, right = Signal(CHECK_WIDTH), Signal(init=1), Signal()
         with m.If(stages[0][0]):
             m.d.sync += [
-                state.eq(stepped_check(state | begins.replicate(CHECK_WIDTH), stages[0][2])),
+                state.eq(stepped_check(m, state | begins.replicate(CHECK_WIDTH), stages[0][2])),
                 begins.eq(stages[0][1]),
             ]
         m.d.sync += right.eq(equals(state, last_state(width)))
@@ -221,9 +221,9 @@ class Receiver(wiring.Component):
             writes.eq(en),
             begins.eq(equals(place, 0)),
             to.eq(Cat(channels)),
-            slot.eq(Array(filled(filling))[tag]),
-            first.eq(Array(filled(taken))[tag]),
-            self.vc.eq(Array(filled([Const(vc, len(self.vc)) for _, vc in link.queues]))[tag]),
+            slot.eq(chosen_from(filling, tag)),
+            first.eq(chosen_from(taken, tag)),
+            self.vc.eq(chosen_from([Const(vc, len(self.vc)) for _, vc in link.queues], tag)),
             self.place.eq(place),
             self.data.eq(flit),
         ]

@@ -11,6 +11,7 @@ from hdnhw.machine.timing import power_of_two
 from hdnhw.rtl.bits import any_of, equals, index_width, next_flit, padded, selected
 from hdnhw.rtl.bridge.crc import CHECK_WIDTH, START, stepped_check
 from hdnhw.rtl.bridge.frame import EPOCH_WIDTH, NAK_WIDTH, TRIP, LinkFormat
+from hdnhw.rtl.bridge.slots import UNCHECKED
 from hdnhw.rtl.channel import ejection_signature
 
 IDLE_CYCLES = 256
@@ -75,6 +76,7 @@ class Sender(wiring.Component):
         link, width = self._link, self._link.number_width
         self._advance, self._begins, self._holds = (Signal(name=name) for name in ("advance", "begins", "holds"))
         self._in_header = Signal(link.header_words, name="in_header")
+        self._reading_header = Signal.like(self._in_header, name="reading_header")
         self._in_check = Signal(link.check_words, name="in_check")
         self._in_packets, self._has_packets = Signal(name="in_packets"), Signal(name="has_packets")
         self._says_hello, self._slot = Signal(name="says_hello"), Signal(width, name="slot")
@@ -82,10 +84,10 @@ class Sender(wiring.Component):
         self._written, self._acked = Signal(width, name="written"), Signal(width, name="unacknowledged")
         self._first, self._following = Signal(width, name="first"), Signal(width, name="following")
         self._gathered = Signal.like(self._left, name="gathered")
-        self._back = Signal(name="back")
+        self._back, self._sends = Signal(name="back"), Signal(name="sends")
         m.d.comb += [
             self._advance.eq(~self.tx.valid | self.tx.ready),
-            self._holds.eq(self._begins | (self._has_packets & self._in_header.any())),
+            self._holds.eq(self._begins | (self._has_packets & (self._in_header | self._reading_header).any())),
         ]
         self._elaborate_window(m)
         self._elaborate_back(m)
@@ -139,8 +141,8 @@ class Sender(wiring.Component):
             write.data.eq(self.tag),
             write.en.eq(self.take),
             read.addr.eq(following[: width - 1]),
-            self.resent.eq(self.told & self._has_packets & (first != highest)),
         ]
+        m.d.sync += self.resent.eq(self._begins & self._sends & (first != highest))
         with m.If(self._has_packets & self._in_header[-1] & self._advance):
             m.d.sync += [first.eq(following), gathered.eq(0)]
             with m.If(~(following - highest)[width - 1]):
@@ -149,7 +151,9 @@ class Sender(wiring.Component):
             m.d.sync += [first.eq(self._acked), following.eq(self._acked), gathered.eq(0)]
         with m.Elif(~self._holds & ~gathered[-1] & (following != self._written)):
             m.d.sync += [following.eq(following + 1), gathered.eq(gathered + 1)]
-            m.d.sync += [tag.eq(Mux(equals(gathered, place), read.data, tag)) for place, tag in enumerate(tags)]
+            for place, tag in enumerate(tags):
+                with m.If(equals(gathered, place)):
+                    m.d.sync += tag.eq(read.data)
         with m.If(~self.is_used):
             m.d.sync += highest.eq(self._acked)
         return tags
@@ -157,12 +161,12 @@ class Sender(wiring.Component):
     def _elaborate_frames(self, m: Module) -> None:
         """Begin a frame when there is something to say, and count its words."""
         tells, greets, idle = Signal(), Signal(), Signal(range(IDLE_CYCLES + 1), init=IDLE_CYCLES)
-        sends, is_idle = Signal(), Signal()
+        hello = (greets | ~self.is_up & idle[-1]) & ~self.dropped & ~self.take  # its number stays
+        is_idle, sends = Signal(), self._sends
         m.d.comb += [
-            sends.eq(self.is_up & self._gathered.any() & ~self._back),
+            sends.eq(self.is_up & self._gathered.any() & ~self._back & ~hello),
             is_idle.eq(~self._in_header.any() & ~self._in_packets & ~any_of(self._in_check[:-1])),
         ]
-        hello = (greets | ~self.is_up & idle[-1]) & ~self.dropped
         m.d.comb += self._begins.eq(self._advance & is_idle & (hello | sends | self.is_up & (tells | idle[-1])))
         with m.If(self._advance):
             m.d.sync += [
@@ -177,8 +181,8 @@ class Sender(wiring.Component):
             m.d.sync += [
                 self._in_header.eq(1),
                 self._says_hello.eq(hello),
-                self._has_packets.eq(~hello & sends),
-                self._left.eq(Mux(~hello & sends, self._gathered, 0)),
+                self._has_packets.eq(sends),
+                self._left.eq(Mux(sends, self._gathered, 0)),
                 self._slot.eq(Mux(hello, self._acked, self._first)),
                 idle.eq(0),
             ]
@@ -192,7 +196,7 @@ class Sender(wiring.Component):
             m.d.sync += greets.eq(1)
 
     def _elaborate_header(self, m: Module, tags: list[Signal]) -> Value:
-        """Return the word of the header that is sent now."""
+        """Return the word of the header that was begun a word ago."""
         link, half = self._link, EPOCH_WIDTH // 2
         values: dict[str, Value] = {
             "hello": self._says_hello,
@@ -213,8 +217,10 @@ class Sender(wiring.Component):
         for number in range(link.header_words):
             kinds = [_word(link, number, values, hello=hello) for hello in (True, False)]
             words.append(Mux(self._says_hello, *kinds))
-        m.d.comb += self.told.eq(self._advance & self._in_header[0])
-        return selected(self._in_header, words)
+        with m.If(self._advance):
+            m.d.sync += self._reading_header.eq(self._in_header)
+        m.d.comb += self.told.eq(self._advance & self._reading_header[0])
+        return selected(self._reading_header, words)
 
     def _elaborate_packets(self, m: Module) -> tuple[Value, Value]:
         """Return whether the word sent now begins a flit, and in the cycle behind it that flit."""
@@ -234,8 +240,7 @@ class Sender(wiring.Component):
                         m.d.sync += [self._in_packets.eq(0), self._in_check[0].eq(1)]
         bits = link.number_width - 1
         words = 1 << index_width(length) + bits
-        m.submodules.ring = ring = memory.Memory(shape=link.machine.word_width, depth=words, init=[])
-        # Nobody reads a word in the cycle in which it is written.
+        m.submodules.ring = ring = memory.Memory(shape=link.machine.word_width, depth=words, init=[], attrs=UNCHECKED)
         write, read = ring.write_port(), ring.read_port()
         slot, place_of = Signal(bits, name="writing_slot"), Signal.like(place, name="writing_place")
         with m.If(self.writes):
@@ -251,36 +256,36 @@ class Sender(wiring.Component):
         ]
         return equals(part, 0), read.data
 
-    def _elaborate_words(self, m: Module, header: Value, begins_flit: Value, flit: Value) -> None:
+    def _elaborate_words(self, m: Module, header: Value, begins_flit: Value, word_read: Value) -> None:
         """Send words, by way of registers, and the check behind them."""
         width, parts, tx = self._link.word_width, self._link.flit_words, self.tx
+        # The first register of a flit is that of block RAM.
+        flit, of_header = Signal(len(word_read), reset_less=True), Signal(width, reset_less=True)
         word, rest = Signal(width, name="word", reset_less=True), Signal(max(1, (parts - 1) * width), reset_less=True)
-        of_header, of_flit, is_first = Signal(width, reset_less=True), Signal(), Signal()
-        valid, check, last = (Signal(2, name=name) for name in ("valid", "check", "last"))
-        state = Signal(CHECK_WIDTH, init=START)
-        whole = padded(flit, parts * width)
+        names = ("valid", "check", "last", "of_flit", "is_first")
+        valid, check, last, of_flit, is_first = stages = [Signal(3, name=name) for name in names]
+        is_valid = self._in_header.any() | self._in_packets | self._in_check.any()
+        now = (is_valid, self._in_check.any(), self._in_check[-1], self._in_packets, begins_flit)
+        state, whole = Signal(CHECK_WIDTH, init=START), padded(flit, parts * width)
         with m.If(self._advance):
             m.d.sync += [
+                *(stage.eq(Cat(value, stage)) for stage, value in zip(stages, now, strict=True)),
+                flit.eq(word_read),
                 of_header.eq(header),
-                of_flit.eq(self._in_packets),
-                is_first.eq(begins_flit),
-                valid.eq(Cat(self._in_header.any() | self._in_packets | self._in_check.any(), valid[0])),
-                check.eq(Cat(self._in_check.any(), check[0])),
-                last.eq(Cat(self._in_check[-1], last[0])),
-                word.eq(Mux(of_flit, Mux(is_first, whole[:width], rest[:width]), of_header)),
-                tx.valid.eq(valid[-1]),
-                tx.payload.data.eq(Mux(check[-1], padded(~state, max(width, CHECK_WIDTH))[:width], word)),
-                tx.payload.last.eq(last[-1]),
+                word.eq(Mux(of_flit[1], Mux(is_first[1], whole[:width], rest[:width]), of_header)),
+                tx.valid.eq(valid[2]),
+                tx.payload.data.eq(Mux(check[2], ~padded(state, max(width, CHECK_WIDTH))[:width], word)),
+                tx.payload.last.eq(last[2]),
             ]
             if parts > 1:
-                m.d.sync += rest.eq(Mux(is_first, whole[width:], rest >> width))
-            with m.If(valid[-1]):
-                with m.If(last[-1]):
+                m.d.sync += rest.eq(Mux(is_first[1], whole[width:], rest >> width))
+            with m.If(valid[2]):
+                with m.If(last[2]):
                     m.d.sync += state.eq(START)
-                with m.Elif(check[-1]):
+                with m.Elif(check[2]):
                     m.d.sync += state.eq(Cat(state, Const(-1, width))[width : width + CHECK_WIDTH])
                 with m.Else():
-                    m.d.sync += state.eq(stepped_check(state, word))
+                    m.d.sync += state.eq(stepped_check(m, state, word))
 
 
 def _word(link: LinkFormat, number: int, values: Mapping[str, Value], *, hello: bool) -> Value:

@@ -1,8 +1,11 @@
-"""Where a bridge is in the slots of the router at a channel."""
+"""What the queues of a bridge have in common: where they are in the slots of a router, and their memories."""
 
 from amaranth.hdl import Module, Signal, Value
 
 from hdnhw.rtl.bits import equals, flit_codes, index_width, next_flit
+
+UNCHECKED = {"no_rw_check": 1}
+"""Of a memory: nobody reads a word in the cycle in which it is written."""
 
 
 def phase_counter(m: Module, length: int, *, since: int, name: str) -> Signal:

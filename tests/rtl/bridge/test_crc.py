@@ -13,7 +13,7 @@ from hdnhw.rtl.bridge.crc import CHECK_WIDTH, START, check_words, last_state, st
 def test_the_check_is_that_of_the_catalog(simulate, width):
     """And behind it the state is always the same."""
     m, state, word, following = Module(), Signal(CHECK_WIDTH), Signal(width), Signal(CHECK_WIDTH)
-    m.d.comb += following.eq(stepped_check(state, word))
+    m.d.comb += following.eq(stepped_check(m, state, word))
     rng, catalogued = random.Random(width), CRC32_ISCSI(data_width=width)
 
     async def bench(ctx):
