@@ -19,9 +19,9 @@ from hdnhw.verilog.verilog import module_text
 
 MODULE = "bridge"
 
-FAULTS = ("flips", "spoils", "drops", "doubles", "merges", "cuts")
-"""What can happen to a word: a wrong bit, one in the last word of a frame, it is dropped, it comes twice, it is no more
-the last one, it is taken for the last one."""
+FAULTS = ("flips", "noise", "spoils", "drops", "doubles", "merges", "cuts")
+"""What can happen to a word: a wrong bit, all bits anything, a wrong bit in the last one of a frame, it is dropped, it
+comes twice, it is no more the last one, it is taken for the last one."""
 
 
 @dataclass(frozen=True)

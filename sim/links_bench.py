@@ -38,6 +38,8 @@ class Wire:
         self.happened.update(hits)
         if hits & {"flips", "spoils"}:
             data ^= 1 << self._rng.randrange(self._width)
+        if "noise" in hits:
+            data = self._rng.getrandbits(self._width)
         if hits & {"merges", "cuts"}:
             last = not last
         if not is_away and "drops" not in hits:

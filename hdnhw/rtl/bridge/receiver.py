@@ -206,11 +206,11 @@ class Receiver(wiring.Component):
     def _elaborate_writes(
         self, m: Module, en: Value, flit: Value, place: Value, tag: Value, filling: list[Signal], here: list[Value]
     ) -> None:
-        """Write a flit a cycle later; none of a packet for which there is no room, as the header must be wrong."""
+        """Write a flit a cycle later; none from a packet on for which there is no room, as the header must be wrong."""
         link = self._link
         width = link.number_width
         begins, writes, is_free = Signal(), Signal(), Signal()
-        had_room, to = Signal(), Signal(len(link.ports))
+        is_wrong, to = Signal(), Signal(len(link.ports))
         slot, first = Signal(width, reset_less=True), Signal(width, reset_less=True)
         taken = [getattr(self, f"taken_{queue}") for queue in range(len(link.queues))]
         channels = [
@@ -227,11 +227,10 @@ class Receiver(wiring.Component):
             self.place.eq(place),
             self.data.eq(flit),
         ]
-        with m.If(begins):
-            m.d.sync += had_room.eq(is_free)
+        m.d.sync += is_wrong.eq(~self.ends & (is_wrong | (writes & begins & ~is_free)))
         m.d.comb += [
             is_free.eq(slot != first ^ 1 << width - 1),
-            self.en.eq(to & (writes & Mux(begins, is_free, had_room)).replicate(len(to))),
+            self.en.eq(to & (writes & ~is_wrong & (is_free | ~begins)).replicate(len(to))),
             self.slot.eq(slot),
         ]
 

@@ -84,10 +84,9 @@ class Sender(wiring.Component):
         self._written, self._acked = Signal(width, name="written"), Signal(width, name="unacknowledged")
         self._first, self._following = Signal(width, name="first"), Signal(width, name="following")
         self._gathered = Signal.like(self._left, name="gathered")
-        self._back, self._sends = Signal(name="back"), Signal(name="sends")
+        self._back, self._plans = Signal(name="back"), Signal(name="planned")
         m.d.comb += [
-            self._advance.eq(~self.tx.valid | self.tx.ready),
-            self._holds.eq(self._begins | (self._has_packets & (self._in_header | self._reading_header).any())),
+            self._holds.eq(self._has_packets & (self._plans | (self._in_header | self._reading_header).any())),
         ]
         self._elaborate_window(m)
         self._elaborate_back(m)
@@ -142,7 +141,7 @@ class Sender(wiring.Component):
             write.en.eq(self.take),
             read.addr.eq(following[: width - 1]),
         ]
-        m.d.sync += self.resent.eq(self._begins & self._sends & (first != highest))
+        m.d.sync += self.resent.eq(self._begins & self._has_packets & (first != highest))
         with m.If(self._has_packets & self._in_header[-1] & self._advance):
             m.d.sync += [first.eq(following), gathered.eq(0)]
             with m.If(~(following - highest)[width - 1]):
@@ -159,15 +158,25 @@ class Sender(wiring.Component):
         return tags
 
     def _elaborate_frames(self, m: Module) -> None:
-        """Begin a frame when there is something to say, and count its words."""
+        """Plan a frame when there is something to say and the last one ends, begin it, and count its words."""
         tells, greets, idle = Signal(), Signal(), Signal(range(IDLE_CYCLES + 1), init=IDLE_CYCLES)
-        hello = (greets | ~self.is_up & idle[-1]) & ~self.dropped & ~self.take  # its number stays
-        is_idle, sends = Signal(), self._sends
+        plans, is_idle, is_still, hello = Signal(), Signal(), Signal(), Signal()
+        sends = self.is_up & self._gathered.any() & ~self._back
+        ends = ~(self._in_header | self._reading_header).any() & (~self._in_packets | equals(self._left, 1))
         m.d.comb += [
-            sends.eq(self.is_up & self._gathered.any() & ~self._back & ~hello),
+            hello.eq(greets | ~self.is_up & idle[-1]),
+            plans.eq(ends & ~self._plans & ~self._begins),
             is_idle.eq(~self._in_header.any() & ~self._in_packets & ~any_of(self._in_check[:-1])),
+            # While packets are dropped, the number in a hello does not stand.
+            self._begins.eq(self._advance & is_idle & self._plans & (~self._says_hello | self.is_used | is_still)),
         ]
-        m.d.comb += self._begins.eq(self._advance & is_idle & (hello | sends | self.is_up & (tells | idle[-1])))
+        m.d.sync += is_still.eq(~self.is_used & ~self.dropped & ~self.take)
+        with m.If(plans):
+            m.d.sync += [
+                self._plans.eq(hello | sends | self.is_up & (tells | idle[-1])),
+                self._says_hello.eq(hello),
+                self._has_packets.eq(sends & ~hello),
+            ]
         with m.If(self._advance):
             m.d.sync += [
                 self._in_header.eq(self._in_header << 1),
@@ -179,14 +188,13 @@ class Sender(wiring.Component):
                 m.d.sync += idle.eq(idle + 1)
         with m.If(self._begins):
             m.d.sync += [
+                self._plans.eq(0),
                 self._in_header.eq(1),
-                self._says_hello.eq(hello),
-                self._has_packets.eq(sends),
-                self._left.eq(Mux(sends, self._gathered, 0)),
-                self._slot.eq(Mux(hello, self._acked, self._first)),
+                self._left.eq(Mux(self._has_packets, self._gathered, 0)),
+                self._slot.eq(Mux(self._says_hello, self._acked, self._first)),
                 idle.eq(0),
             ]
-            with m.If(hello):
+            with m.If(self._says_hello):
                 m.d.sync += greets.eq(0)
             with m.Else():
                 m.d.sync += tells.eq(0)
@@ -258,7 +266,7 @@ class Sender(wiring.Component):
 
     def _elaborate_words(self, m: Module, header: Value, begins_flit: Value, word_read: Value) -> None:
         """Send words, by way of registers, and the check behind them."""
-        width, parts, tx = self._link.word_width, self._link.flit_words, self.tx
+        width, parts = self._link.word_width, self._link.flit_words
         # The first register of a flit is that of block RAM.
         flit, of_header = Signal(len(word_read), reset_less=True), Signal(width, reset_less=True)
         word, rest = Signal(width, name="word", reset_less=True), Signal(max(1, (parts - 1) * width), reset_less=True)
@@ -273,9 +281,6 @@ class Sender(wiring.Component):
                 flit.eq(word_read),
                 of_header.eq(header),
                 word.eq(Mux(of_flit[1], Mux(is_first[1], whole[:width], rest[:width]), of_header)),
-                tx.valid.eq(valid[2]),
-                tx.payload.data.eq(Mux(check[2], ~padded(state, max(width, CHECK_WIDTH))[:width], word)),
-                tx.payload.last.eq(last[2]),
             ]
             if parts > 1:
                 m.d.sync += rest.eq(Mux(is_first[1], whole[width:], rest >> width))
@@ -286,6 +291,18 @@ class Sender(wiring.Component):
                     m.d.sync += state.eq(Cat(state, Const(-1, width))[width : width + CHECK_WIDTH])
                 with m.Else():
                     m.d.sync += state.eq(stepped_check(m, state, word))
+        payload = Cat(Mux(check[2], ~padded(state, max(width, CHECK_WIDTH))[:width], word), last[2])
+        self._elaborate_output(m, valid[2], payload)
+
+    def _elaborate_output(self, m: Module, valid: Value, payload: Value) -> None:
+        """Send a word; one more is kept aside, so that all others move or stand by a register."""
+        tx, aside, is_aside = self.tx, Signal(len(payload), reset_less=True), Signal()
+        out = Signal(len(payload), name="out", reset_less=True)
+        m.d.comb += [self._advance.eq(~is_aside), Value.cast(tx.payload).eq(out)]
+        with m.If(tx.ready | ~tx.valid):
+            m.d.sync += [out.eq(Mux(is_aside, aside, payload)), tx.valid.eq(is_aside | valid), is_aside.eq(0)]
+        with m.Elif(~is_aside):
+            m.d.sync += [aside.eq(payload), is_aside.eq(valid)]
 
 
 def _word(link: LinkFormat, number: int, values: Mapping[str, Value], *, hello: bool) -> Value:
