@@ -120,7 +120,10 @@ class Bridge(wiring.Component):
     def _elaborate_session(m: Module, session: Any, sender: Any, receiver: Any) -> None:
         """Join the three that hold the link."""
         m.d.comb += [
-            *(getattr(session, name).eq(getattr(receiver, name)) for name in ("good", "hello", "knows", "is_open")),
+            *(
+                getattr(session, name).eq(getattr(receiver, name))
+                for name in ("good", "hello", "knows", "is_open", "uses")
+            ),
             *(getattr(session, name).eq(getattr(receiver, name)) for name in ("seen", "theirs")),
             *(getattr(each, name).eq(getattr(session, name)) for each in (sender, receiver) for name in _STATES),
             sender.knows.eq(session.is_known),

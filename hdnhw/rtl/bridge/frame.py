@@ -130,7 +130,7 @@ class LinkFormat:
         queues = [(f"level_{queue}", width) for queue in range(len(self.queues))]
         if hello:
             epochs = [(f"{name}_{half}", epoch) for name in ("seen", "own") for half in range(2)]
-            return [*begin, *queues, ("knows", 1), ("is_open", 1), *epochs]
+            return [*begin, *queues, ("knows", 1), ("is_open", 1), ("uses", 1), *epochs]
         return [*begin, *queues, ("ack", width), *((f"tag_{place}", self.tag_width) for place in range(most))]
 
     def fields(self, *, hello: bool) -> dict[str, Place]:
@@ -139,7 +139,8 @@ class LinkFormat:
         ``hello``: its kind; ``nak``: requests so far to send again; ``count``: packets that follow; ``seq``: the number
         of the first; ``level_Q``: of queue Q, the number of the first packet that still takes a buffer, or in a hello
         of the next to come; ``ack``: the number of the packet that comes next; ``tag_P``: the queue of packet P.
-        ``knows``: whether the side has heard of the other one; ``is_open``: whether it takes packets; ``seen`` and
+        ``knows``: whether the side has heard of the other one; ``is_open``: whether it takes packets; ``uses``:
+        whether it goes by numbers agreed upon; ``seen`` and
         ``own``: the epochs of the other side and of its own, each in halves, in the order in which they must be sent.
         """
         return dict(_places(self._fields(self.most_packets, hello=hello), self.word_width))

@@ -33,7 +33,7 @@ class Receiver(wiring.Component):
         See :class:`hdnhw.rtl.bridge.session.Session`.
     ends : Out(1), good : Out(1)
         A frame ends; it is whole. What follows is told in that cycle.
-    hello, knows, is_open : Out(1), asked, acked, seen, theirs, level_Q : Out
+    hello, knows, is_open, uses : Out(1), asked, acked, seen, theirs, level_Q : Out
         The fields of its header, ``nak`` as `asked`, ``ack`` as `acked`, and the epochs, ``own`` as `theirs`.
     tells : Out(1)
         It must be answered: it brought packets, or something has to be sent again.
@@ -55,7 +55,7 @@ class Receiver(wiring.Component):
         members: dict[str, Any] = {
             "rx": In(ejection_signature(flit_width=link.word_width)),
             **dict.fromkeys(("is_up", "is_used", "told"), In(1)),
-            **dict.fromkeys(("ends", "good", "hello", "knows", "is_open", "tells"), Out(1)),
+            **dict.fromkeys(("ends", "good", "hello", "knows", "is_open", "uses", "tells"), Out(1)),
             **dict.fromkeys(("asked", "nak"), Out(NAK_WIDTH)),
             **dict.fromkeys(("acked", "expected"), Out(width)),
             **dict.fromkeys(("seen", "theirs"), Out(EPOCH_WIDTH)),
@@ -166,7 +166,14 @@ class Receiver(wiring.Component):
             with m.If(valid & in_header[place]):
                 m.d.sync += register.eq(word)
                 m.d.sync += [one.eq(_part(word, at)) for one, at in registers if at.word == place]
-        told = {"hello": self.hello, "knows": self.knows, "is_open": self.is_open, "nak": self.asked, "ack": self.acked}
+        told = {
+            "hello": self.hello,
+            "knows": self.knows,
+            "is_open": self.is_open,
+            "uses": self.uses,
+            "nak": self.asked,
+            "ack": self.acked,
+        }
         told |= {f"level_{queue}": getattr(self, f"level_{queue}") for queue in range(len(link.queues))}
         for name, epoch in (("seen", self.seen), ("own", self.theirs)):
             half = EPOCH_WIDTH // 2

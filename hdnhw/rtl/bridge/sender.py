@@ -214,6 +214,7 @@ class Sender(wiring.Component):
             "ack": self.ack,
             "knows": self.knows,
             "is_open": self.is_up,
+            "uses": self.is_used,
         }
         for name, epoch in (("seen", self.seen), ("own", self.own)):
             values |= {f"{name}_{place}": epoch[place * half : (place + 1) * half] for place in range(2)}
@@ -291,7 +292,7 @@ class Sender(wiring.Component):
                     m.d.sync += state.eq(Cat(state, Const(-1, width))[width : width + CHECK_WIDTH])
                 with m.Else():
                     m.d.sync += state.eq(stepped_check(m, state, word))
-        payload = Cat(Mux(check[2], ~padded(state, max(width, CHECK_WIDTH))[:width], word), last[2])
+        payload = Cat(Mux(check[2], padded(~state, max(width, CHECK_WIDTH))[:width], word), last[2])
         self._elaborate_output(m, valid[2], payload)
 
     def _elaborate_output(self, m: Module, valid: Value, payload: Value) -> None:

@@ -21,7 +21,8 @@ class Session(wiring.Component):
     A side that reads its own epoch knows that it is known: the link is up. It is no longer after a silence, and again
     with the next such hello: nothing is lost, as numbers of packets stay. A side that was reset has another epoch, and
     knows none. Then all numbers are void; this side takes another epoch, too, so that frames under way are not taken
-    for new ones.
+    for new ones. A side that knows none, and meets one that goes by numbers, was reset: it takes the epoch behind the
+    one that it is taken for, as its own may be that by chance, or whenever an FPGA is loaded.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class Session(wiring.Component):
 
     Members
     -------
-    good, hello, knows, is_open, seen, theirs : In
+    good, hello, knows, is_open, uses, seen, theirs : In
         What has come, see :class:`hdnhw.rtl.bridge.receiver.Receiver`.
     is_up : Out(1)
         Whether packets may be sent and taken.
@@ -45,7 +46,7 @@ class Session(wiring.Component):
         self._silence = power_of_two(max(SILENCE_CYCLES, SILENCE_FRAMES * link.frame_words))
         super().__init__(
             {
-                **dict.fromkeys(("good", "hello", "knows", "is_open"), In(1)),
+                **dict.fromkeys(("good", "hello", "knows", "is_open", "uses"), In(1)),
                 **dict.fromkeys(("seen", "theirs"), In(EPOCH_WIDTH)),
                 **dict.fromkeys(("is_up", "is_used", "is_known", "greets"), Out(1)),
                 **dict.fromkeys(("own", "peer"), Out(EPOCH_WIDTH)),
@@ -69,6 +70,8 @@ class Session(wiring.Component):
             m.d.sync += [self.is_known.eq(1), self.peer.eq(self.theirs)]
             with m.If(self.is_used & is_other):
                 m.d.sync += [self.is_used.eq(0), self.is_up.eq(0), own.eq(Cat(~own[0], now[1:]))]
+            with m.Elif(self.uses & ~self.is_known):  # it means who was here before
+                m.d.sync += own.eq(self.seen + 1)
             with m.Elif(self.knows & (self.seen == own)):
                 m.d.sync += [self.is_used.eq(1), self.is_up.eq(1)]
         with m.If(ResetSignal()):
