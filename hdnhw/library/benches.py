@@ -202,7 +202,7 @@ def cosim_chips(asked: CosimOptions) -> Result:
     bench = _started(SystemBench(_emitted(_fabric(asked), asked)), asked)
     chips, length = bench.num_chips, bench.machine.spec.packet_length
     about = {"spec": str(asked.spec), "chips": asked.chips, "link": asked.link, "test": asked.test or "all"}
-    rates = (0.0, ERROR_RATE) if asked.error_rate is None else (asked.error_rate,)
+    rates = (0.0, ERROR_RATE / 100, ERROR_RATE) if asked.error_rate is None else (asked.error_rate,)
     rows: list[Row] = []
     try:
         for test, clocks, rate in product([asked.test] if asked.test else SYSTEM_TESTS, CLOCKS, rates):

@@ -65,7 +65,7 @@ class CosimOptions(VerilogOptions, LoadOptions):
         None,
         Rate,
         f"how often a wire of a channel is turned over in a cycle of the errors test (default {ERROR_RATE:g}), or a "
-        "bit on the wires between chips (default: never, and that)",
+        "bit on the wires between chips (default: never, a hundredth of that, and that)",
         metavar="R",
         least=0,
         most=1,
