@@ -1,8 +1,10 @@
-"""Channels of any length: the registers of each, such that a flit stands where it should in the slot of its receiver.
+"""Channels of any length and width: the cycles of each, such that a flit stands where it should in its receiver's slot.
 
 A channel takes a whole number of half slots both ways: what a flit takes in one direction and a credit in the other
 adds up to whole slots, whatever the phases of the two routers, so that half a slot is the least step. Where a channel
 takes an odd number of them, the slots of its two routers are half a slot apart.
+
+Over a channel of fewer wires than a flit has bits a packet takes several slots. Packets queue in front of it.
 """
 
 from collections.abc import Sequence
@@ -32,7 +34,13 @@ class Channels:
     registers : int
         Registers in every router behind switch traversal, 0 or 1: a hop has the time for one.
     stages : tuple of int
-        Registers on the channels behind each port, in both directions, beside those.
+        Cycles beside those that flits take over the channels behind each port: registers, and where they are narrow
+        what it takes at least, see :func:`narrow_cycles`.
+    credit_stages : tuple of int
+        Registers of credits the other way, beside those.
+    intervals : tuple of int
+        Cycles that a flit takes, and slots that a packet takes, over the wires of these channels, R: 1 where there are
+        as many wires as a flit has bits.
     odd : ndarray of bool, shape (nodes,)
         Which routers' slots begin half a slot before those of the others.
     """
@@ -40,51 +48,85 @@ class Channels:
     latency: tuple[int, ...]
     registers: int
     stages: tuple[int, ...]
+    credit_stages: tuple[int, ...]
+    intervals: tuple[int, ...]
     odd: npt.NDArray[np.bool_]
 
 
-def lay_channels(network: Network, text: str, timing: SlotTiming, *, is_free: bool) -> Channels:
-    """Return the channels of a machine whose latency is given as :class:`hdnhw.spec.options.PerChannel` says.
+def narrow_cycles(length: int, interval: int) -> int:
+    """Return the cycles that a narrow channel without registers on its wires makes packets of `length` flits later.
+
+    The tail comes over its wires as many cycles later as it must leave at once behind the flits before it; and all pass
+    four registers: behind the queue, before the wires, behind them, and before the router. It is 0 if flits take a
+    cycle each.
+
+    Examples
+    --------
+    >>> narrow_cycles(8, 1), narrow_cycles(8, 2), narrow_cycles(8, 4)
+    (0, 12, 28)
+    """
+    return length * (interval - 1) + 4 if interval > 1 else 0
+
+
+def lay_channels(
+    network: Network, latency: str, width: str | None, timing: SlotTiming, *, word_width: int, is_free: bool
+) -> Channels:
+    """Return the channels of a machine, given as :class:`hdnhw.spec.options.PerChannel` says.
 
     Parameters
     ----------
     network : Network
-    text : str
+    latency : str
+        Cycles of their wires.
+    width : str or None
+        Bits of their wires; None for those of a flit.
     timing : SlotTiming
         Of routers without registers of channels.
+    word_width : int
+        Bits of a flit, with its check bits.
     is_free : bool
         Whether one in every router costs no other register, where slots have the time for one.
 
     Raises
     ------
     SpecError
-        If a type of channels that is named without ``*`` is none of the network's, or packets cannot cut through.
+        If a type of channels that is named without ``*`` is none of the network's, a channel has more wires than a flit
+        has bits, or packets cannot cut through.
     """
-    latency, length = _latencies(network, text), timing.packet_length
+    cycles, length = _of_ports(network, "channel_latency", latency, 1), timing.packet_length
+    wires = _of_ports(network, "channel_width", width, word_width)
+    if (most := max(wires, default=0)) > word_width:
+        raise SpecError(f"{named('channel_width')} must be at most the {word_width} bits of a flit, not {most}")
+    intervals = tuple(-(-word_width // each) for each in wires)
     halves = 2 - length % 2  # steps of a slot
     step = length // halves
     spare = is_free and not timing.cuts_through and length >= LONG_SLOT + timing.matches
-    extra = [each - 1 for each in latency]
-    registers = int(spare and any(-(-(each - 1) // step) < -(-each // step) for each in extra))
-    steps = [-(-max(0, each - registers) // step) for each in extra]
+    extra = [each - 1 for each in cycles]
+    wide = [each for each, interval in zip(extra, intervals, strict=True) if interval == 1]
+    registers = int(spare and any(-(-(each - 1) // step) < -(-each // step) for each in wide))
+    back = [-(-max(0, each - registers) // step) for each in extra]
+    taken = [narrow_cycles(length, interval) for interval in intervals]
+    steps = [-(-(own + each) // step) if own else least for own, each, least in zip(taken, extra, back, strict=True)]
     odd = np.zeros(network.num_nodes, np.bool_)
     if halves == 2 and (timing.cuts_through or any(each % 2 for each in steps)):
         steps, odd = _apart(network, steps, at_rest=timing.cuts_through)
-    return Channels(latency, registers, tuple(each * step for each in steps), odd)
+    back = [least + (each - least) % halves for each, least in zip(steps, back, strict=True)]
+    stages, credit_stages = (tuple(each * step for each in taken) for taken in (steps, back))
+    return Channels(cycles, registers, stages, credit_stages, intervals, odd)
 
 
-def _latencies(network: Network, text: str) -> tuple[int, ...]:
-    """Return the cycles of the wires behind each port."""
+def _of_ports(network: Network, name: str, text: str | None, default: int) -> tuple[int, ...]:
+    """Return what an option says of the channels behind each port."""
     ports = network.ports
-    latency = [1] * len(ports)
-    for pattern, cycles in by_channel(text):
+    found = [default] * len(ports)
+    for pattern, number in by_channel(text or str(default)):
         names = [{port.name, ports[port.opposite].name} for port in ports]
         fits = [any(fnmatchcase(name, pattern) for name in both) for both in names]
         if not any(fits) and ports and "*" not in pattern:
             known = ", ".join(port.name for port in ports)
-            raise SpecError(f"{named('channel_latency')} names {pattern}, and {network.spec} has the channels {known}")
-        latency = [cycles if fit else each for fit, each in zip(fits, latency, strict=True)]
-    return tuple(latency)
+            raise SpecError(f"{named(name)} names {pattern}, and {network.spec} has the channels {known}")
+        found = [number if fit else each for fit, each in zip(fits, found, strict=True)]
+    return tuple(found)
 
 
 def _apart(network: Network, steps: Sequence[int], *, at_rest: bool) -> tuple[list[int], npt.NDArray[np.bool_]]:

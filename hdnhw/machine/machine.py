@@ -67,6 +67,11 @@ class Machine:
             raise SpecError("gapless packets must have 2 flits or more: one of a single flit has no gap")
         if self.timing.cuts_through:
             self._check_cut_through()
+        if self.is_narrow and self.spec.dead_pins:
+            raise SpecError(
+                f"{named('channel_width')} does not go with {named('dead_pins')}: packets that queue for a channel "
+                "when it dies would be lost, and not be counted"
+            )
 
     def _check_cut_through(self) -> None:
         """Raise SpecError if packets cannot cut through."""
@@ -86,7 +91,11 @@ class Machine:
             )
         if self.timing.gives_notice and spec.endpoints is not None and not spec.endpoints.cuts_through:
             raise SpecError(f"cut-through does not go with {named('endpoints', spec.endpoints.kind)}")
-        _ = self.channels
+        if self.is_narrow and self.timing.gives_notice:
+            raise SpecError(
+                f"cut-through of packets of fewer than {HALF_SLOT} flits does not go with {named('channel_width')}: "
+                "nothing says ahead when a packet comes that queues for a channel"
+            )
 
     @property
     def network(self) -> Network:
@@ -111,10 +120,26 @@ class Machine:
 
     @cached_property
     def channels(self) -> Channels:
-        """Where the registers of channels are."""
-        one = replace(self._timing, channel_registers=1)
+        """Where the registers of channels are, and how narrow they are."""
+        one, spec = replace(self._timing, channel_registers=1), self.spec
         is_free = not (self.is_block_ram and one.most_lead < self._timing.most_lead)
-        return lay_channels(self.network, self.spec.channel_latency, self._timing, is_free=is_free)
+        return lay_channels(
+            self.network,
+            spec.channel_latency,
+            spec.channel_width,
+            self._timing,
+            word_width=self.word_width,
+            is_free=is_free,
+        )
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether some channels have fewer wires than a flit has bits."""
+        return max(self.channels.intervals, default=1) > 1
+
+    def channel_wires(self, port: int) -> int:
+        """Return the wires that flits take over a channel that leaves by a port: no more than their cycles need."""
+        return -(-self.word_width // self.channels.intervals[port])
 
     @cached_property
     def timing(self) -> SlotTiming:
@@ -124,10 +149,10 @@ class Machine:
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """What the channels behind each port take."""
-        link, length = self.timing.link, self.spec.packet_length
+        link, length, channels = self.timing.link, self.spec.packet_length, self.channels
         return tuple(
-            replace(link, latency=link.latency + own / length, credit_latency=link.credit_latency + own / length)
-            for own in self.channels.stages
+            Link(link.latency + own / length, link.credit_latency + back / length, interval)
+            for own, back, interval in zip(channels.stages, channels.credit_stages, channels.intervals, strict=True)
         )
 
     @cached_property
@@ -161,7 +186,7 @@ class Machine:
 
     @property
     def longest(self) -> int:
-        """Registers of the longest channel, beside those of its router."""
+        """Cycles of the longest channel, beside those of its router."""
         return max(self.channels.stages, default=0)
 
     def hop_cycles(self, port: int) -> int:
@@ -188,13 +213,20 @@ class Machine:
     def _port_buffers(self) -> list[int]:
         """Packet buffers at the ends of the channels behind each port."""
         vcs = self.plan.max_vcs
-        return [self.spec.buffers or self.timing.buffers_of(vcs, slots) for slots in self._port_slots]
+        slots = (max(ceil(taken), self.timing.buffer_slots) for taken in self._port_slots)
+        return [self.spec.buffers or self.timing.buffers_of(vcs, each) for each in slots]
 
     @property
-    def _port_slots(self) -> list[int]:
-        """Slots from granting a packet per packet buffer behind each port to when that can be granted to the next."""
-        length = self.spec.packet_length
-        return [self.timing.buffer_slots - (-2 * own // length) for own in self.channels.stages]
+    def _port_slots(self) -> list[float]:
+        """Slots from granting a packet per packet buffer behind each port to when that can be granted to the next.
+
+        Of a narrow channel as many times those of a packet: so many packets keep its wires busy.
+        """
+        length, channels, slots = self.spec.packet_length, self.channels, self.timing.buffer_slots
+        return [
+            (slots + (own + back) / length) / interval
+            for own, back, interval in zip(channels.stages, channels.credit_stages, channels.intervals, strict=True)
+        ]
 
     @property
     def most_buffers(self) -> int:
@@ -238,7 +270,7 @@ class Machine:
 
     @property
     def vc_rate(self) -> float:
-        """Flits per cycle that a virtual channel sustains by itself, of a port that has most of them."""
+        """Share of the rate of a channel that a virtual channel sustains by itself, of a port that has most of them."""
         vcs = self.plan.max_vcs
         each = zip(self._port_buffers, self._port_slots, strict=True)
         return min([1.0, *(buffers_per_vc(buffers, vcs) / slots for buffers, slots in each)])
@@ -246,7 +278,7 @@ class Machine:
     @property
     def full_rate_buffers(self) -> int:
         """Packet buffers per port with which each virtual channel sustains the full rate, more than allowed if long."""
-        return power_of_two(max(self._port_slots, default=1)) << (self.plan.max_vcs - 1).bit_length()
+        return power_of_two(ceil(max(self._port_slots, default=1))) << (self.plan.max_vcs - 1).bit_length()
 
     @property
     def buffer_note(self) -> str | None:

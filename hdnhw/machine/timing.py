@@ -49,7 +49,7 @@ class Link:
     credit_latency : float
         From the slot in which it is sent on there to the first allocation before the channel that can use its place.
     interval : int
-        From one packet to the next.
+        From one packet to the next: one that is sent sooner waits in a queue, for the wires of a narrow channel.
     """
 
     latency: float

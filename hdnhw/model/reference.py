@@ -63,7 +63,13 @@ class Channel:
     input: int
     link: Link
     is_dead: bool
-    free_from: int = 0  # slot from which on it can carry the next packet
+    free_from: int = 0  # slot from which on its wires can carry the next packet
+
+    def begin_to_carry(self, slot: int) -> int:
+        """Return the slot in which a packet that is sent in one begins to cross, behind those before it."""
+        start = max(slot, self.free_from)
+        self.free_from = start + self.link.interval
+        return start
 
 
 @dataclass(eq=False)
@@ -84,14 +90,6 @@ class Router:
     stalled: Counter[int] = field(default_factory=Counter)
     held: Counter[Way] = field(default_factory=Counter)
 
-    def is_free(self, output: int, slot: int) -> bool:
-        """Tell whether an output can send: its channel may still carry the packet before."""
-        return output not in self.outputs or self.outputs[output].free_from <= slot
-
-    def available(self, way: Way, slot: int) -> int:
-        """Return how many packets may be sent by a way."""
-        return self.credits[way] if self.is_free(way[0], slot) else 0
-
     def waiting(self) -> list[tuple[Way, Packet]]:
         """Return queues with the packets that may leave them: the first, or all that are in virtual output queues."""
         end = None if self.machine.timing.matches else 1
@@ -111,7 +109,7 @@ class Router:
         """Choose what is sent in a slot, and count: see :class:`Counts`."""
         grants = self._match(slot) if self.machine.timing.matches else self._separate(slot)
         stalled = {packet.way[0] for _, packet in self.waiting()} - grants.keys()
-        self.stalled.update(output for output in stalled if self.is_free(output, slot))
+        self.stalled.update(stalled)
         self.sent.update(way for _, way in grants.values())
         self.held.update({queue: len(packets) for queue, packets in self.queues.items() if packets})
         return grants
@@ -123,7 +121,7 @@ class Router:
         """
         ready: dict[int, list[Way]] = defaultdict(list)
         for queue, packet in self.waiting():
-            if self.available(packet.way, slot):
+            if self.credits[packet.way]:
                 ready[queue[0]].append(queue)
         offers: dict[int, dict[Way, dict[int, Way]]] = defaultdict(lambda: defaultdict(dict))
         for port, queues in ready.items():
@@ -155,7 +153,7 @@ class Router:
             requests: dict[int, dict[Way, set[Way]]] = defaultdict(lambda: defaultdict(set))
             for queue, packet in self.waiting():
                 is_open = packet.way[0] not in matched and queue[0] not in taken
-                if is_open and not (is_early and packet.came == slot) and self.available(packet.way, slot):
+                if is_open and not (is_early and packet.came == slot) and self.credits[packet.way]:
                     requests[packet.way[0]][packet.way].add(queue)
             granted: dict[int, Grants] = defaultdict(dict)
             for output, ways in requests.items():
@@ -306,7 +304,7 @@ class Reference:
             self._enter(channel.end, (channel.input, vc), packet, slot)
         for router in self._routers:
             if router.half == half and any(router.queues.values()):
-                self._unit.adapt(router, slot)
+                self._unit.adapt(router)
                 for queue, way in router.allocate(slot).values():
                     self._send(router, queue, way, slot)
 
@@ -330,8 +328,8 @@ class Reference:
         ready = (slot + 1) * self._timing.packet_length + self._timing.ejection_cycles
         if way[0] != self._local:
             channel = router.outputs[way[0]]
-            channel.free_from = slot + channel.link.interval
-            self._crossing[now + channel.link.latency].append((channel, way[1], packet))
+            start = channel.begin_to_carry(slot) + router.half
+            self._crossing[start + channel.link.latency].append((channel, way[1], packet))
             self.packets_sent += 1
         elif self._terminals.pause:
             self._sinks[router.node].packets.append((packet, ready))

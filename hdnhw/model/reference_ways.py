@@ -91,13 +91,13 @@ class RouteUnit:
         if packet.way[0] != self.local and router.outputs[packet.way[0]].is_dead:
             packet.way = self.local, 0
 
-    def adapt(self, router: "Router", slot: int) -> None:
+    def adapt(self, router: "Router") -> None:
         """With adaptive routing, choose the ways of all packets that a router may send in a slot."""
         if self.plan.scheme == ADAPTIVE:
             for _, packet in router.waiting():
-                packet.way = self._freest(router, packet.destination, slot)
+                packet.way = self._freest(router, packet.destination)
 
-    def _freest(self, router: "Router", destination: int, slot: int) -> Way:
+    def _freest(self, router: "Router", destination: int) -> Way:
         """Return the adaptive way nearer to a destination with the most credits, if any has one; else that of the rule.
 
         Of equal ones the rule's port comes first, then the lower.
@@ -105,7 +105,7 @@ class RouteUnit:
         own = self._way(router, destination, self.plan.first_vc)
         best, most = own, (0, True)
         for way in ((port, vc) for port in self.nearer(router, destination) for vc in range(self.plan.first_vc)):
-            rank = router.available(way, slot), way[0] == own[0]
+            rank = router.credits[way], way[0] == own[0]
             if rank > most:
                 best, most = way, rank
         return best

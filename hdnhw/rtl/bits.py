@@ -122,6 +122,11 @@ def subtract_modulo(one: Value, other: Value, modulus: int) -> Value:
     return difference[:width]
 
 
+def after(value: Value, count: int) -> Value:
+    """Return the number after `value` of so many, which are numbered in a circle."""
+    return (value + 1 if count == 1 << len(value) else Mux(equals(value, count - 1), 0, value + 1))[: len(value)]
+
+
 def next_flit(flit: Value, packet_length: int) -> Value:
     """Return the code of the flit after `flit`; that of flit 0 is 0.
 

@@ -118,18 +118,23 @@ class LongChannel(wiring.Component):
         if hasattr(self, "dead_i"):
             ways["dead"] = self.dead_i, self.dead_o
         for name, (value, out) in ways.items():
-            for stage in range(self._stages):
-                register = Signal(
-                    len(value), name=f"{name}_{stage}", reset_less=name not in _RESET, attrs={"shreg_extract": "no"}
-                )
-                m.d.sync += register.eq(value)
-                value = register
-            m.d.comb += out.eq(value)
+            m.d.comb += out.eq(late(m, name, value, self._stages))
         return m
 
 
-_RESET = ("valid", "credit", "notice")
+_RESET = ("valid", "credit", "notice", "begins")
 """What a channel carries that means something in every cycle."""
+
+
+def late(m: Module, name: str, value: Value, stages: int) -> Value:
+    """Return a value behind so many registers on the wires of a channel."""
+    for stage in range(stages):
+        register = Signal(
+            len(value), name=f"{name}_{stage}", reset_less=name not in _RESET, attrs={"shreg_extract": "no"}
+        )
+        m.d.sync += register.eq(value)
+        value = register
+    return value
 
 
 def channel_name(node: int, port: str) -> str:

@@ -12,7 +12,6 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import (
     ChannelSignature,
-    LongChannel,
     arrival_name,
     channel_name,
     ejection_signature,
@@ -20,6 +19,7 @@ from hdnhw.rtl.channel import (
 )
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.ejection import ejection_buffer
+from hdnhw.rtl.narrow import channel_between
 from hdnhw.rtl.part import Part, place, wires
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.router import Router, errors_of, incoming, node_pins, outgoing
@@ -39,7 +39,7 @@ class FabricModules:
     ejection : str
         Of the ejection buffer.
     channels : dict of int to str
-        Of the registers of a channel, by the port that it leaves by, where it has some of its own.
+        Of the registers of a channel, by the port that it leaves by, where it has some of its own or is narrow.
     """
 
     top: str
@@ -49,7 +49,7 @@ class FabricModules:
 
     @property
     def long(self) -> tuple[str, ...]:
-        """Names of the modules of registers of channels."""
+        """Names of the modules of channels."""
         return tuple(dict.fromkeys(self.channels.values()))
 
 
@@ -131,7 +131,7 @@ class Fabric(wiring.Component):
         }
         ends = {channel: begin for channel, begin in begins.items() if self._behind(*channel)}
         registers = {
-            port: Part(partial(LongChannel, machine, port), names.channels.get(port, ""))
+            port: Part(partial(channel_between, machine, port), names.channels.get(port, ""))
             for port, stages in enumerate(machine.channels.stages)
             if stages
         }

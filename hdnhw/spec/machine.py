@@ -21,6 +21,9 @@ SWITCHINGS = ("store-and-forward", "cut-through")
 MOST_BUFFERS = 256
 """Packet buffers of a port."""
 
+MOST_WIDTH = 1024
+"""Bits of a flit."""
+
 RAMS = ("auto", "distributed", "block")
 """Which RAM packet buffers are in; the first is the default."""
 
@@ -55,6 +58,8 @@ class FabricSpec:
     channel_latency : str
         Cycles that the wires of channels are given, 1 for one without registers of its own; as
         :class:`hdnhw.spec.options.PerChannel` says.
+    channel_width : str or None
+        Wires for the flits of each channel, in bits, likewise; None for as many as a flit has bits.
     ram : str
         One of :data:`RAMS`: which RAM packet buffers are in. Cycles do not depend on it.
     dead_pins : bool
@@ -89,7 +94,7 @@ class FabricSpec:
         1, Size, "virtual channels per class", metavar="N", least=1, most=2, routes=True, timed=True, drawn=(1, 2)
     )
     packet_length: int = option(8, Size, "flits per packet", metavar="L", least=1, most=256, unit="flits", timed=True)
-    flit_width: int = option(32, Size, "bits per flit", metavar="W", least=1, most=1024, unit="bits")
+    flit_width: int = option(32, Size, "bits per flit", metavar="W", least=1, most=MOST_WIDTH, unit="bits")
     buffers: int | None = option(
         None,
         Size,
@@ -133,6 +138,17 @@ class FabricSpec:
         least=1,
         most=1024,
         unit="cycles",
+        timed=True,
+    )
+    channel_width: str | None = option(
+        None,
+        PerChannel,
+        "wires of each channel for its flits, or by type, as cross1=8: a flit takes several cycles over fewer wires "
+        "than it has bits, and packets queue in front of them; default: as many as bits",
+        metavar="W",
+        least=1,
+        most=MOST_WIDTH,
+        unit="bits",
         timed=True,
     )
     ram: str = option(
@@ -179,4 +195,6 @@ class FabricSpec:
         """The machine with defaults for all on which no cycle depends: packets come out of both in the same cycles."""
         untimed = options_of(self, timed=False)
         defaults: dict[str, Any] = {member.name: member.default for member in fields(self) if member.name in untimed}
+        if self.channel_width is not None:  # how long a flit takes depends on its bits
+            defaults["flit_width"] = self.flit_width
         return replace(self, **defaults, endpoints=None)

@@ -10,9 +10,9 @@ from amaranth.hdl import Value
 from amaranth.lib.wiring import In
 
 from hdnhw.machine.machine import Machine
-from hdnhw.rtl.channel import LongChannel
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
+from hdnhw.rtl.narrow import channel_between
 from hdnhw.rtl.router import Router
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
@@ -101,7 +101,9 @@ def _with_names_for_numbers(text: str) -> str:
 
 def fabric_modules(machine: Machine, top: str) -> FabricModules:
     """Return the names of the modules of a fabric: ``top_router``, numbered if there are several shapes, and so on."""
-    kinds = [(stages, vcs) for stages, vcs in zip(machine.channels.stages, machine.plan.num_vcs, strict=True)]
+    laid, buffers = machine.channels, map(machine.vc_buffers, range(len(machine.network.ports)))
+    each = zip(laid.stages, machine.plan.num_vcs, laid.intervals, laid.credit_stages, buffers, strict=True)
+    kinds = [kind if kind[2] > 1 else kind[:2] for kind in each]  # of narrow ones, with what their queues hold
     long = list(dict.fromkeys(kind for kind in kinds if kind[0]))
     channels = numbered(f"{top}_channel", len(long))
     of_port = {port: channels[long.index(kind)] for port, kind in enumerate(kinds) if kind[0]}
@@ -121,7 +123,7 @@ def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = 
     ]
     scripts.append(module_script(ejection_buffer(machine), modules.ejection, flatten=True, initial=initial))
     scripts += [
-        module_script(LongChannel(machine, port), name, flatten=True, initial=initial)
+        module_script(channel_between(machine, port), name, flatten=True, initial=initial)
         for name, port in {name: port for port, name in modules.channels.items()}.items()
     ]
     scripts.append(module_script(Fabric(machine, modules), modules.top, flatten=False))

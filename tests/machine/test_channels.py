@@ -93,7 +93,17 @@ def test_what_is_said_of_channels():
 
 
 @each("engine", [REFERENCE, COMPILED])
-@each("options", [{}, {"packet_length": 4}, {"packet_length": 1}, {"queueing": "voq"}, {"gapless_packets": True}])
+@each(
+    "options",
+    [
+        {},
+        {"packet_length": 4},
+        {"packet_length": 1},
+        {"queueing": "voq"},
+        {"gapless_packets": True},
+        {"channel_width": "dim1=16,cross1=7"},
+    ],
+)
 def test_a_packet_takes_the_sum_of_its_channels(engine, options):
     text, said = "rdn(cube(2), 1)", "dim0=3,dim1=11,cross1=30"
     made, plain = (machine_of(text, channel_latency=own, **options) for own in (said, "1"))
@@ -132,6 +142,49 @@ def test_the_buffers_that_are_advised_give_the_full_rate(cycles, length):
     assert machine_of("torus(4, 4)", buffers=few.full_rate_buffers, **asked).vc_rate == 1
     assert machine_of("torus(4, 4)", buffers=few.full_rate_buffers // 2, **asked).vc_rate < 1
     assert few.buffer_note.endswith(f"buffers={few.full_rate_buffers} gives it all")
+
+
+@each("text", NETWORKS)
+@each("length", [1, 2, 3, 4, 8, 9, 16])
+@each("seed", range(3))
+def test_packets_and_credits_of_narrow_channels_come_in_their_phases(text, length, seed):
+    """What they take at least is counted by hand: the last piece of the tail, and the registers that it passes."""
+    network, rng = machine_of(text).network, np.random.default_rng([seed, length])
+    latency, said = latencies(network, seed)
+    width = rng.choice([32, 31, 16, 8, 5, 1], len(network.ports))
+    width[:] = [width[min(number, port.opposite)] for number, port in enumerate(network.ports)]
+    narrow = ",".join(f"{port.name}={own}" for port, own in zip(network.ports, width, strict=True))
+    made = machine_of(text, packet_length=length, channel_latency=said, channel_width=narrow)
+    channels, table = made.channels, neighbor_table(made.network)
+    ahead = np.array([made.ahead(node) for node in range(len(table))])
+    for node, port in np.argwhere(table >= 0):
+        apart = ahead[table[node, port]] - ahead[node]
+        assert (channels.stages[port] + apart) % length == 0
+        assert (channels.credit_stages[port] - apart) % length == 0
+        pieces = next(cycles for cycles in range(1, 33) if cycles * width[port] >= 32)
+        assert channels.intervals[port] == pieces
+        assert made.channel_wires(port) == next(wires for wires in range(1, 33) if pieces * wires >= 32)
+        last = pieces * length - (length - 1) - 1 + 4 if pieces > 1 else -channels.registers
+        assert 0 <= channels.stages[port] - (last + latency[port] - 1) < 2 * length
+        assert 0 <= channels.credit_stages[port] + channels.registers - (latency[port] - 1) < 2 * length
+
+
+def test_channels_as_wide_as_a_flit_are_the_usual_ones():
+    usual, wide = (machine_of("rdn(cube(1), 1)", channel_width=width, crc=True) for width in (None, 40))
+    assert vars(usual.channels) | {"odd": 0} == vars(wide.channels) | {"odd": 0}
+    assert not wide.is_narrow
+    assert machine_of("rdn(cube(1), 1)", channel_width=32, crc=True).is_narrow
+
+
+def test_a_narrow_channel_carries_a_packet_in_as_many_slots_as_a_flit_has_pieces():
+    """One virtual channel alone has by default the buffers for it, and with fewer what is said of them."""
+    for width, length, cycles in ((16, 8, 1), (11, 4, 1), (4, 8, 40), (16, 1, 9), (1, 3, 1)):
+        asked = {"packet_length": length, "channel_latency": cycles, "channel_width": width}
+        made, least = machine_of("mesh(2)", **asked), machine_of("mesh(2)", buffers=1, **asked)
+        interval = -(-32 // width)
+        assert set(np.diff(stream(made)[40:])) == {interval * length}
+        assert made.vc_rate == 1
+        assert np.diff(stream(least)[40:]) == pytest.approx(interval * length / least.vc_rate)
 
 
 @each("said", ["1", "2", "dim0=3,cross1=11"])

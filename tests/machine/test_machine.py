@@ -135,6 +135,16 @@ def test_a_machine_is_made_once():
         ({"channel_latency": "dim0=2,cross9=2"}, "names cross9, and .* has the channels dim0, dim1, cross1$"),
         ({"gapless_packets": True, "packet_length": 1}, "gapless packets must have 2 flits or more: one of a single"),
         ({"modes": "OO"}, "modes of .* must be one letter f or O, not 'OO'"),
+        ({"channel_width": 0}, "^channel_width must be 1 to 1024 bits, not 0$"),
+        ({"channel_width": "cross1=33"}, "^channel_width must be at most the 32 bits of a flit, not 33$"),
+        ({"channel_width": 41, "crc": True}, "^channel_width must be at most the 40 bits of a flit, not 41$"),
+        ({"channel_width": "dim0=2,cross9=2"}, "^channel_width names cross9, and .* has the channels dim0"),
+        ({"channel_width": "16 bits"}, "^channel_width must be bits such as 2, or those of types .* not '16 bits'$"),
+        ({"channel_width": 16, "dead_pins": True}, "^channel_width does not go with dead_pins: packets that queue"),
+        (
+            {"channel_width": 16, "switching": "cut-through"},
+            "^cut-through of packets of fewer than 16 flits does not go with channel_width: nothing says ahead",
+        ),
     ],
 )
 def test_what_cannot_be_built_is_refused_when_it_is_made(options, message):
@@ -208,6 +218,7 @@ def test_injection_has_fewer_packet_buffers_with_virtual_output_queues(length, b
 def other_value(name, option):
     """Return a value of an option that is not its default."""
     values = {"modes": "f", "packet_length": 4, "flit_width": 40, "ram": "distributed", "channel_latency": "cross1=7"}
+    values |= {"channel_width": "cross1=7"}
     if name in values:
         return values[name]
     default = getattr(spec_of(), name)
@@ -246,7 +257,7 @@ def test_what_the_help_says_of_defaults():
 
 def test_every_option_is_drawn_by_the_lockstep_check_or_has_a_way_of_its_own():
     options = options_of(FabricSpec)
-    own = {"modes", "packet_length", "flit_width", "channel_latency"}
+    own = {"modes", "packet_length", "flit_width", "channel_latency", "channel_width"}
     assert {name for name, option in options.items() if not option.drawn} == own
     for option in options.values():
         if isinstance(option, Choice):

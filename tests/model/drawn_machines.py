@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from hdnhw.machine.machine import Machine, make_machine
+from hdnhw.machine.timing import HALF_SLOT
 from hdnhw.model.core import HOPS, Arrivals
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import UGAL
@@ -143,6 +144,7 @@ def _spec(seed: int, rng: np.random.Generator) -> FabricSpec:
         queueing="fifo" if cuts_through else str(rng.choice(("fifo", "voq"))),
         switching="cut-through" if cuts_through else "store-and-forward",
         channel_latency=_latency(rng),
+        channel_width=None if cuts_through and length < HALF_SLOT else _width(rng.spawn(1)[0]),
         crc=bool(not cuts_through and rng.random() < 0.2),
         gapless_packets=bool(rng.random() < 0.3),
     )
@@ -154,6 +156,11 @@ def _latency(rng: np.random.Generator) -> str:
     if rng.random() < 0.4:
         latency += f",*{rng.choice(['s', '0', '1', '2'])}={rng.integers(1, 70)}"
     return latency
+
+
+def _width(rng: np.random.Generator) -> str | None:
+    """Draw the width of channels: often that of a flit, or one for some ports by the last figure of their names."""
+    return None if rng.random() < 0.6 else f"32,*{rng.choice(['s', '0', '1', '2'])}={rng.integers(3, 33)}"
 
 
 def _arrivals(machine: Machine, packets: int, cycles: int, rng: np.random.Generator) -> Arrivals:

@@ -96,6 +96,10 @@ def assert_passed(run: Run[StreamVerdict], packets: int) -> None:
             "hdn(cube(1), [[0]])",
             {"channel_latency": "cross1=9", "switching": "cut-through", "packet_length": 16, "crc": True, "buffers": 1},
         ),
+        ("rdn(cube(1), 1)", {"channel_width": "cross1=8", "channel_latency": "cross1=3"}),
+        ("hdn(cube(1), [[0]])", {"channel_width": 11, "packet_length": 1, "queueing": "voq"}),
+        ("mesh(2, 3)", {"channel_width": "dim1*=13", "packet_length": 3, "crc": True, "lanes": 2, "buffers": 2}),
+        ("rdn(cube(1), 1)", {"channel_width": "cross1=16", "switching": "cut-through", "packet_length": 16}),
     ],
 )
 def test_every_pair_and_random_traffic(text: str, sizes: dict[str, int | str]) -> None:

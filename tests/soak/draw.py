@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hdnhw.machine.timing import LONG_SLOT
+from hdnhw.machine.crc import check_width
+from hdnhw.machine.timing import HALF_SLOT, LONG_SLOT
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.networks.build import build
 from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
@@ -42,6 +43,9 @@ MOST_RESETS = 8
 
 MOST_LATENCY = 64
 """Cycles of a channel."""
+
+FLIT_CYCLES = (1, 1, 2, 2, 3, 4, 8)
+"""That a flit takes over a channel of its own width."""
 
 PAUSES = (0, 32, 64, 128)
 """Of 256: how often terminals pause, where they do."""
@@ -152,6 +156,8 @@ def draw_fabric(number: int, rng: Generator) -> FabricSpec:
         options["gapless_packets"] = False
     if options["switching"] == "cut-through":
         options |= _cutting_through(network, options["packet_length"], rng)
+    if options["switching"] != "cut-through" or options["packet_length"] >= HALF_SLOT:
+        options |= _narrow(network, options, rng.spawn(1)[0])
     return FabricSpec(network=network.spec, **options)
 
 
@@ -163,6 +169,15 @@ def _latency(network: DualNetwork, rng: Generator) -> str:
         return str(rng.integers(1, 9))
     most = (3, 9, MOST_LATENCY)[rng.integers(3)]
     return ",".join(f"{port.name}={rng.integers(1, most + 1)}" for port in network.ports)
+
+
+def _narrow(network: DualNetwork, options: dict[str, Any], rng: Generator) -> dict[str, Any]:
+    """Return options with which channels are narrow, now and then: of each type its own width, without dead pins."""
+    if rng.random() < 0.6:
+        return {}
+    bits = options["flit_width"] + (check_width(options["flit_width"]) if options["crc"] else 0)
+    widths = (f"{port.name}={-(-bits // int(rng.choice(FLIT_CYCLES)))}" for port in network.ports)
+    return {"channel_width": ",".join(widths), "dead_pins": False}
 
 
 def _cutting_through(network: DualNetwork, length: int, rng: Generator) -> dict[str, Any]:

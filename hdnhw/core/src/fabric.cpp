@@ -414,7 +414,7 @@ class FabricOf : public Fabric {
         s_.parts = new Part[s_.num_parts];
         s_.begin = s_.first_part(m_.rank * m_.threads), s_.end = s_.first_part((m_.rank + 1) * m_.threads);
         begin_ = s_.begin << s_.part_bits, end_ = std::min(m_.nodes, s_.end << s_.part_bits);
-        for (i64 port = 0; port < m_.ports; port++) latest_ = std::max<i64>(latest_, m_.latency[port]);
+        for (i64 port = 0; port < m_.ports; port++) latest_ = std::max<i64>(latest_, m_.latest(port));
         while (s_.moving_mask < latest_) s_.moving_mask = 2 * s_.moving_mask + 1;
         for (i64 k = s_.begin; k < s_.end; k++) {
             Part& part = s_.parts[k];

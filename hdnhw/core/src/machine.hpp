@@ -32,7 +32,7 @@ struct Machine {
     const i32* room;             // axis (way): packet buffers at its end
     const i32* latency;          // axis (port): slots, half slots if nodes are odd, from leaving a router to the next
     const i32* credit_latency;   // axis (port of the router that gets it): the same
-    const i32* interval;         // axis (port): slots from a packet to the next
+    const i32* interval;         // axis (port): slots from a packet to the next; one that is sent sooner queues
     const u8* dead;              // axes (node, port), or none
     const u8* odd;               // axis (node): whose slots begin first, or none
     const u8* several;           // axis (node): whether an input has two virtual channels or more
@@ -45,6 +45,13 @@ struct Machine {
 
     i64 queues() const { return (ports + 1) << vc_bits; }
     i64 local() const { return ports << vc_bits; }
+    i64 turns() const { return odd ? 2 : 1; }  // of a slot
+    // The latest that a packet comes that is sent by a port: behind others for which there was room.
+    i64 latest(i64 port) const {
+        i64 before = 0;
+        for (i64 way = port << vc_bits; way < (port + 1) << vc_bits; way++) before += room[way];
+        return latency[port] + (interval[port] > 1 ? turns() * interval[port] * before : 0);
+    }
     bool pauses() const { return gap || stall || hold; }
     i64 workers() const { return ranks * threads; }
     bool has_extra() const { return is_drawn() || pauses(); }

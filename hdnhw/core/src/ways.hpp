@@ -108,7 +108,7 @@ u16 Worker<K>::freest(Part& part, u32 node, Router& router, u32 entry) {
             const i64 port = 64 * word + lowest(bits);
             for (i64 vc = 0; vc < m.first_vc; vc++) {
                 const i64 way = port << vc_bits_ | vc;
-                i64 free = is_free(part, node, way) ? 2 * static_cast<i64>(credits[way]) : 0;
+                i64 free = 2 * static_cast<i64>(credits[way]);
                 free += free > 0 && port == rule_port;
                 if (free > most) best = way, most = free;
             }

@@ -24,7 +24,7 @@ struct Shared {
     Counters counters;
     List<i64> dropped;
     List<i32> chosen;      // axes (node, 3), with UGAL: creation, destination and by of the last packet of a source
-    List<u32> next_free;   // axes (node, port), where an interval is more than a slot: the first that can be granted
+    List<u32> next_free;   // axes (node, port), where an interval is more than a slot: the first in which one can cross
     List<i64> gone;        // axes (parity of meetings, thread)
     std::atomic<i64> meetings{0};
     std::atomic<bool> failed{false};
@@ -145,22 +145,22 @@ class Worker {
     void grant(Part& part, u32 node, Router& router);
     bool precedes(Router& router, bool several, const Link& one, const Link& other) const;
     void match(Part& part, u32 node, Router& router);
-    void make_requests(Part& part, Router& router, u32 node);
+    void make_requests(Part& part, Router& router);
     bool goes_first(Router& router, const Request& one, const Request& other) const;
     Word sent_by_input(Router& router, u32 way, u32 port) const;
     void send(Part& part, u32 node, Router& router, u32 entry, u16 queue, u16 way);
     void eject(Part& part, u32 node, u32 entry);
-    // Whether the channel of a way does not carry the packet before.
-    bool is_free(Part& part, u32 node, i64 way) const {
-        return !slow_ || way >= local_ || s.next_free[(part.begin + node) * m.ports + (way >> vc_bits_)] <= slot;
+    // How long a packet that is sent now queues for a channel whose interval may be more than a slot.
+    i64 wait_for_wires(i64 node, i64 port) {
+        u32& next = s.next_free[node * m.ports + port];
+        const i64 start = std::max(slot, static_cast<i64>(next));
+        next = static_cast<u32>(start + m.interval[port]);
+        return (start - slot) * m.turns();
     }
     // Whether the buffers of injection are in use.
     bool is_full(Part& part, u32 node) const {
         if constexpr (K::small) return !routers[node].credits[K::INJECTION];
         return part.sources[node].occupied >= m.injection_buffers;
-    }
-    bool may_send(Part& part, u32 node, Router& router, u16 way) const {
-        return routers.credits(router)[way] && is_free(part, node, way);
     }
     // ways
     i32 way_to(i32 own, i32 target) const { return s.ways(own, target); }
@@ -382,7 +382,7 @@ void Worker<K>::allocate(Part& part, i64 turn) {
         const u32 head = router.first;
         const Link link = links[head];
         if (!special_ && link.next == NONE) {  // one queue holds packets: nothing else can be sent
-            if (may_send(part, node, router, link.way)) {
+            if (routers.credits(router)[link.way]) {
                 if (link.behind == NONE) {
                     router.first = NONE;
                     router.present = 0;
@@ -414,11 +414,7 @@ void Worker<K>::allocate(Part& part, i64 turn) requires K::small {
         if (odd && odd[node] == turn) return true;
         Router& router = own[node];
         const typename Records<K>::Choice choice(router, by_class);
-        u32 queues = choice.ready();
-        if (slow) [[unlikely]]
-            for (u32 bits = queues; bits; bits &= bits - 1)
-                if (!is_free(part, node, router.way[lowest(bits)])) queues &= ~(bits & -bits);
-        u32 offers = choice.offered(queues), sent = 0;
+        u32 offers = choice.offered(choice.ready()), sent = 0;
         if (counting) [[unlikely]] {
             for (u32 left = offers; left;) {
                 const u32 queue = choice.next(left);
@@ -434,10 +430,11 @@ void Worker<K>::allocate(Part& part, i64 turn) requires K::small {
             const auto &from = own.rows(router)[queue], &to = own.rows(router)[way];
             Credit*& end = *returns[from.credit_latency];
             *end++ = {from.node, from.mirror};
-            const u32 leaves = way >= local ? ~u32{0} : 0, ring = (step + to.latency) & mask;
-            moving[(ring & ~leaves) | ((mask + 1) & leaves)].push({entry, to.node, to.mirror});
+            u32 later = to.latency;
             if (slow && way < local) [[unlikely]]
-                s.next_free[node * m.ports + (way >> vc_bits_)] = static_cast<u32>(slot + m.interval[way >> vc_bits_]);
+                later += static_cast<u32>(wait_for_wires(node, way >> vc_bits_));
+            const u32 leaves = way >= local ? ~u32{0} : 0, ring = (step + later) & mask;
+            moving[(ring & ~leaves) | ((mask + 1) & leaves)].push({entry, to.node, to.mirror});
         }
         own.serve(router, sent);
         progress.sent += __builtin_popcount(sent);
@@ -475,7 +472,7 @@ void Worker<K>::grant(Part& part, u32 node, Router& router) {
         inputs.clear();
         for (u32 head = router.first; head != NONE; head = links[head].next) {
             const Link& link = links[head];
-            if (!may_send(part, node, router, link.way)) continue;
+            if (!routers.credits(router)[link.way]) continue;
             const u16 port = static_cast<u16>(link.queue >> vc_bits_);
             if (chosen[port] == NONE) {
                 chosen[port] = head;
@@ -491,7 +488,7 @@ void Worker<K>::grant(Part& part, u32 node, Router& router) {
         granted = static_cast<u32>(inputs.size());
     } else {
         for (u32 head = router.first; head != NONE; head = links[head].next)
-            if (may_send(part, node, router, links[head].way)) {
+            if (routers.credits(router)[links[head].way]) {
                 contend(head);
                 granted++;
             }
@@ -577,16 +574,18 @@ inline void Worker<K>::send(Part& part, u32 node, Router& router, u32 entry, u16
     if (way < local_) {
         const Channel& to = ways_[way];
         const i64 there = m.neighbor(own, to.port), there_part = there >> part_bits_;
+        const i64 later = to.latency + (slow_ ? wait_for_wires(own, to.port) : 0);
         if (alone_) {
-            part.moving[(step_ + to.latency) & s.moving_mask].push(
-                {entry, static_cast<u16>(there & place_mask_), to.mirror});
+            part.moving[(step_ + later) & s.moving_mask].push({entry, static_cast<u16>(there & place_mask_), to.mirror});
         } else {
-            Item*& end = sends_[to.latency][there_part];
+            const i64 box = worker_ * s.num_parts + there_part;
+            Item*& end = slow_ ? s.crossing.end(step_ + later, box) : sends_[later][there_part];
             *end++ = {part.entries.packets[entry], static_cast<u16>(there & place_mask_), to.mirror};
-            if (has_extra_) *extra_sends_[to.latency][there_part]++ = part.entries.extras[entry];
+            if (has_extra_)
+                *(slow_ ? s.extras.end(step_ + later, box) : extra_sends_[later][there_part])++ =
+                    part.entries.extras[entry];
             part.entries.give(entry);
         }
-        if (slow_) s.next_free[own * m.ports + to.port] = static_cast<u32>(slot + m.interval[to.port]);
         progress.sent++;
     } else {
         eject(part, node, entry);
@@ -609,7 +608,7 @@ inline void Worker<K>::eject(Part& part, u32 node, u32 entry) {
 // have just come take part in the second only.
 template <class K>
 void Worker<K>::match(Part& part, u32 node, Router& router) {
-    make_requests(part, router, node);
+    make_requests(part, router);
     const u32 ports = static_cast<u32>(m.ports + 1);
     for (i64 round = 0; round < m.rounds; round++) {
         const std::size_t count = round ? requests.size() : old_;
@@ -666,13 +665,13 @@ void Worker<K>::match(Part& part, u32 node, Router& router) {
 
 // List the packets of a router that may be sent, those of the first round first; of a queue, in the order they came.
 template <class K>
-void Worker<K>::make_requests(Part& part, Router& router, u32 node) {
+void Worker<K>::make_requests(Part& part, Router& router) {
     const Link* const links = part.entries.links.begin();
     requests.clear();
     const auto each = [&](bool is_new) {
         for (u32 head = router.first; head != NONE; head = links[head].next)
             for (u32 entry = head; entry != NONE; entry = links[entry].behind)
-                if (may_send(part, node, router, links[entry].way) &&
+                if (routers.credits(router)[links[entry].way] &&
                     (m.early && part.entries.came[entry] == static_cast<u32>(slot)) == is_new)
                     requests.push({entry, links[head].queue, links[entry].way});
     };
@@ -722,7 +721,7 @@ void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
     routers.each(router, links, [&](u32, u32 head) {
         for (u32 entry = head; entry != NONE; entry = m.rounds ? links[entry].behind : NONE) {
             const u32 output = links[entry].way >> vc_bits_;
-            if (winner[output] == NONE && told[output] == NONE && is_free(part, node, links[entry].way)) {
+            if (winner[output] == NONE && told[output] == NONE) {
                 s.counters.stalled[channels + output]++;
                 told[output] = 0;
             }

@@ -1,0 +1,141 @@
+"""Channels of fewer wires than a flit has bits: a queue of packets, the wires, and what puts flits together again."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import memory, wiring
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.machine.channels import narrow_cycles
+from hdnhw.machine.machine import Machine
+from hdnhw.rtl.bits import after, counted, equals, index_width, padded
+from hdnhw.rtl.channel import ChannelSignature, LongChannel, late
+
+
+class NarrowChannel(wiring.Component):
+    """A channel over whose wires a flit takes R cycles, one behind the other, and a packet R slots.
+
+    A packet whose head flit comes while those before it cross waits in a queue, which has room for all that the router
+    has credits for: nothing ever stalls. If it need not wait, the head flit comes out
+    :attr:`hdnhw.machine.channels.Channels.stages` cycles after it came in. The other flits follow it at once. Credits
+    pass registers alone.
+
+    Parameters
+    ----------
+    machine : Machine
+    port : int
+        By which the channel leaves a router.
+
+    Members
+    -------
+    i : In(ChannelSignature)
+        From the router that sends.
+    o : Out(ChannelSignature)
+        To the one that it leads to.
+    """
+
+    def __init__(self, machine: Machine, port: int) -> None:
+        channels, num_vcs = machine.channels, machine.plan.num_vcs[port]
+        self._length, self._width = machine.spec.packet_length, machine.word_width
+        self._interval, self._wires = channels.intervals[port], machine.channel_wires(port)
+        self._stages = channels.stages[port] - narrow_cycles(self._length, self._interval)
+        self._credit_stages = channels.credit_stages[port]
+        self._words = max(2, num_vcs * machine.vc_buffers(port) * self._length)
+        self._is_block_ram = machine.is_block_ram
+        signature = ChannelSignature(machine, num_vcs=num_vcs)
+        super().__init__({"i": In(signature), "o": Out(signature)})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        takes = Signal()
+        held, word = self._elaborate_queue(m, takes)
+        sent = self._elaborate_pieces(m, held, word, takes)
+        piece, begins, *vc = (late(m, name, value, self._stages) for name, value in sent.items())
+        if vc:
+            with m.If(begins):
+                m.d.sync += self.o.vc.eq(vc[0])
+        self._elaborate_flits(m, piece, begins)
+        m.d.comb += self.i.credit.eq(late(m, "credit", self.o.credit, self._credit_stages))
+        return m
+
+    def _elaborate_queue(self, m: Module, takes: Value) -> tuple[Value, Value]:
+        """Keep flits and their virtual channel; return whether there is one that can be taken, and the first one."""
+        parts = [getattr(self.i, name) for name in ("data", "check") if name in self.i.signature.members]
+        if "vc" in self.i.signature.members:
+            vc = Signal.like(self.i.vc, name="vc", reset_less=True)
+            m.d.sync += vc.eq(self.i.vc)  # it came a cycle ahead
+            parts.append(vc)
+        attributes = {"ram_style": "block", "no_rw_check": 1} if self._is_block_ram else {}
+        m.submodules.queue = queue = memory.Memory(shape=len(Cat(parts)), depth=self._words, init=[], attrs=attributes)
+        write, read = queue.write_port(), queue.read_port()
+        level, held, reads = Signal(index_width(self._words + 1)), Signal(), Signal()
+        m.d.comb += [
+            write.en.eq(self.i.valid),
+            write.data.eq(Cat(parts)),
+            reads.eq(level.any() & (takes | ~held)),
+            read.en.eq(reads),
+        ]
+        m.d.sync += [level.eq(counted(level, self.i.valid, reads)), held.eq(reads | (held & ~takes))]
+        with m.If(self.i.valid):
+            m.d.sync += write.addr.eq(after(write.addr, self._words))
+        with m.If(reads):
+            m.d.sync += read.addr.eq(after(read.addr, self._words))
+        return held, read.data
+
+    def _elaborate_pieces(self, m: Module, held: Value, word: Value, takes: Signal) -> dict[str, Value]:
+        """Take flits and send them in pieces; return a piece, whether a packet begins with it, and its channel."""
+        number, flit = Signal(index_width(self._interval), init=self._interval - 1), Signal(index_width(self._length))
+        begins, pieces = Signal(), Signal(self._wires * self._interval, name="pieces", reset_less=True)
+        is_last = equals(number, self._interval - 1)  # or none is sent
+        m.d.comb += takes.eq(held & is_last)
+        m.d.sync += begins.eq(takes & equals(flit, 0))
+        sent = {"piece": pieces[: self._wires], "begins": begins}
+        with m.If(takes):
+            m.d.sync += [
+                number.eq(0),
+                flit.eq(after(flit, self._length)),
+                pieces.eq(padded(word[: self._width], len(pieces))),
+            ]
+            if len(word) > self._width:
+                sent["vc"] = vc = Signal(len(word) - self._width, name="sent_vc", reset_less=True)
+                m.d.sync += vc.eq(word[self._width :])
+        with m.Elif(~is_last):
+            m.d.sync += [number.eq(number + 1), pieces.eq(padded(pieces[self._wires :], len(pieces)))]
+        return sent
+
+    def _elaborate_flits(self, m: Module, piece: Value, begins: Value) -> None:
+        """Put flits together, and give them out in successive cycles, the tail as soon as its last piece is there."""
+        length, interval = self._length, self._interval
+        number, flit, goes_on = Signal(index_width(interval)), Signal(index_width(length)), Signal()
+        pieces = Signal(self._wires * (interval - 1), name="come", reset_less=True)
+        comes, is_whole, word = begins | goes_on, equals(number, interval - 1), Cat(pieces, piece)
+        m.d.sync += goes_on.eq(comes & ~(is_whole & equals(flit, length - 1)))
+        with m.If(comes):
+            m.d.sync += [number.eq(after(number, interval)), pieces.eq(word[self._wires :])]
+            with m.If(is_whole):
+                m.d.sync += flit.eq(after(flit, length))
+        out, gives_on = Signal(index_width(length)), Signal()
+        first, place = divmod(length * (interval - 1), interval)  # of the piece with which the head is given out
+        gives = gives_on | (comes & equals(flit, first) & equals(number, place))
+        is_tail = equals(out, length - 1)
+        m.d.sync += [self.o.valid.eq(gives), gives_on.eq(gives & ~is_tail)]
+        with m.If(gives):
+            m.d.sync += out.eq(after(out, length))
+        given, word = word[: self._width], word[: self._width]
+        if length > 1:
+            m.submodules.flits = flits = memory.Memory(shape=self._width, depth=length, init=[])
+            write, read = flits.write_port(), flits.read_port(domain="comb")
+            m.d.comb += [
+                write.en.eq(comes & is_whole),
+                write.addr.eq(flit),
+                write.data.eq(word),
+                read.addr.eq(out),
+            ]
+            given = Mux(is_tail, word, read.data)
+        names = [name for name in ("data", "check") if name in self.o.signature.members]
+        m.d.sync += Cat(getattr(self.o, name) for name in names).eq(given)
+
+
+def channel_between(machine: Machine, port: int) -> LongChannel | NarrowChannel:
+    """Return what stands between the routers of a channel that leaves by a port, where something does."""
+    return NarrowChannel(machine, port) if machine.channels.intervals[port] > 1 else LongChannel(machine, port)
