@@ -56,9 +56,9 @@ class Channels:
 def narrow_cycles(length: int, interval: int) -> int:
     """Return the cycles that a narrow channel without registers on its wires makes packets of `length` flits later.
 
-    The tail comes over its wires as many cycles later as it must leave at once behind the flits before it; and all pass
-    four registers: behind the queue, before the wires, behind them, and before the router. It is 0 if flits take a
-    cycle each.
+    The tail is there so many cycles later than it would be behind a head flit that leaves as soon as it is there; and
+    flits pass four registers: into the queue, out of it, before the wires, and before the router. It is 0 if flits take
+    a cycle each.
 
     Examples
     --------
@@ -93,8 +93,8 @@ def lay_channels(
         If a type of channels that is named without ``*`` is none of the network's, a channel has more wires than a flit
         has bits, or packets cannot cut through.
     """
-    cycles, length = _of_ports(network, "channel_latency", latency, 1), timing.packet_length
-    wires = _of_ports(network, "channel_width", width, word_width)
+    cycles, length = said_of_ports(network, "channel_latency", latency, 1), timing.packet_length
+    wires = said_of_ports(network, "channel_width", width, word_width)
     if (most := max(wires, default=0)) > word_width:
         raise SpecError(f"{named('channel_width')} must be at most the {word_width} bits of a flit, not {most}")
     intervals = tuple(-(-word_width // each) for each in wires)
@@ -115,7 +115,7 @@ def lay_channels(
     return Channels(cycles, registers, stages, credit_stages, intervals, odd)
 
 
-def _of_ports(network: Network, name: str, text: str | None, default: int) -> tuple[int, ...]:
+def said_of_ports(network: Network, name: str, text: str | None, default: int) -> tuple[int, ...]:
     """Return what an option says of the channels behind each port."""
     ports = network.ports
     found = [default] * len(ports)

@@ -137,6 +137,14 @@ class Machine:
         """Whether some channels have fewer wires than a flit has bits."""
         return max(self.channels.intervals, default=1) > 1
 
+    @property
+    def no_timetable(self) -> str:
+        """Why narrow channels have no timetable, for messages."""
+        return (
+            f"a timetable is of packets that take a slot of each channel, and with {named('channel_width')} some take "
+            f"several: use {named('at_once')}"
+        )
+
     def channel_wires(self, port: int) -> int:
         """Return the wires that flits take over a channel that leaves by a port: no more than their cycles need."""
         return -(-self.word_width // self.channels.intervals[port])

@@ -15,6 +15,7 @@ from hdnhw.proofs.ejection import CheckedEjectionRig, EjectionRig
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig, InputRig
 from hdnhw.proofs.matched import MatchedGaplessRig, MatchedInjectionRig, MatchedInputRig, MatchedSwitchRig
+from hdnhw.proofs.narrow import ChannelRig
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
 from hdnhw.proofs.rig import Rig
 from hdnhw.proofs.routes import WIRES
@@ -28,8 +29,8 @@ Say = Callable[[str], None]
 Part = tuple[str, Callable[[], Rig]]
 """What a part is called, and what makes its rig."""
 
-INCOMING = ("_i__data", "inject__payload", "channel__data")
-OUTGOING = ("_o__data", "eject__data", "eject__payload")
+INCOMING = ("i__data", "inject__payload", "channel__data")
+OUTGOING = ("o__data", "eject__data", "eject__payload")
 """How the pins end over which flits come into a module and leave it."""
 
 CHECKED = ("wrong", "was_wrong", "write_data")
@@ -60,7 +61,7 @@ def prove_delivery(
     parts: Collection[str] = (),
     settle: Settle = settle,
 ) -> Iterator[Finding]:
-    """Prove the parts of each router, which are the queues of each input and the switch, and the ejection buffer.
+    """Prove the parts of each router, which are the queues of each input and the switch, ejection and narrow channels.
 
     Parameters
     ----------
@@ -136,6 +137,15 @@ def _modules(fabric: EmittedFabric) -> Iterator[tuple[str, Callable[[int], Itera
     ejection, module = CheckedEjectionRig if crc else EjectionRig, fabric.modules.ejection
     checks: list[Part] = [("check bits of ejection", partial(CheckRig, fabric, module, "channel", "checker"))]
     yield module, lambda bit: iter([("ejection buffer", partial(ejection, fabric, bit))]), checks if crc else []
+    narrow = {
+        name: port for port, name in fabric.modules.channels.items() if fabric.machine.channels.intervals[port] > 1
+    }
+    for module, port in narrow.items():
+        yield module, partial(_channel_part, fabric, port), []
+
+
+def _channel_part(fabric: EmittedFabric, port: int, bit: int) -> Iterator[Part]:
+    yield "narrow channel", partial(ChannelRig, fabric, port, bit)
 
 
 def _checks(fabric: EmittedFabric, shape: int) -> Iterator[Part]:

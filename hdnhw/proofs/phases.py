@@ -1,7 +1,8 @@
 """The registers of long channels: what a channel carries comes in the phase in which its other end looks at it.
 
 What is claimed of the outputs of a router is what is assumed of the inputs of the next. That holds of channels without
-registers between the two, and of those with as many as the slots of the two are apart, whole slots aside.
+registers between the two, and of those with as many as the slots of the two are apart, whole slots aside. What a narrow
+channel takes is not counted here: :mod:`hdnhw.proofs.narrow` claims it of the text.
 """
 
 from collections.abc import Iterator
@@ -38,8 +39,14 @@ def prove_phases(fabric: EmittedFabric, modules: dict[str, Any] | None = None) -
 def _agreeing(fabric: EmittedFabric, modules: dict[str, Any]) -> Iterator[tuple[int, int]]:
     """Yield each channel of which both ends agree, up to one of which they do not."""
     machine, network = fabric.machine, fabric.machine.network
-    stages = {port: _stages(fabric.text, module) for port, module in fabric.modules.channels.items()}
-    for number, due in enumerate(machine.channels.stages):
+    channels, length = machine.channels, machine.spec.packet_length
+    stages = {
+        port: _stages(fabric.text, module) if channels.intervals[port] == 1 else channels.stages[port]
+        for port, module in fabric.modules.channels.items()
+    }
+    for number, (due, back) in enumerate(zip(channels.stages, channels.credit_stages, strict=True)):
+        if (due - back) % length:
+            raise _PhaseError(f"channels and credits by {network.ports[number].name} are not whole slots apart")
         if stages.get(number, 0) != due:
             raise _PhaseError(
                 f"channels by {network.ports[number].name} have {stages.get(number, 0)} registers, not {due}"
@@ -54,7 +61,7 @@ def _agreeing(fabric: EmittedFabric, modules: dict[str, Any]) -> Iterator[tuple[
                 continue
             # Of cut-through, a router looks half a slot sooner: at neighbors that begin half a slot sooner or later.
             apart = stages.get(number, 0) + machine.offset * (odd[there] - odd[node]) + machine.timing.offset
-            if wrong := apart % machine.spec.packet_length:
+            if wrong := apart % length:
                 raise _PhaseError(
                     f"what router_{node} sends by {port.name} comes {wrong} cycles behind the phase in which "
                     f"router_{there} looks for it"

@@ -52,8 +52,10 @@ class NarrowChannel(wiring.Component):
         sent = self._elaborate_pieces(m, held, word, takes)
         piece, begins, *vc = (late(m, name, value, self._stages) for name, value in sent.items())
         if vc:
+            of_packet = Signal.like(self.o.vc, name="given_vc", reset_less=True)
             with m.If(begins):
-                m.d.sync += self.o.vc.eq(vc[0])
+                m.d.sync += of_packet.eq(vc[0])
+            m.d.comb += self.o.vc.eq(of_packet)
         self._elaborate_flits(m, piece, begins)
         m.d.comb += self.i.credit.eq(late(m, "credit", self.o.credit, self._credit_stages))
         return m
@@ -68,27 +70,35 @@ class NarrowChannel(wiring.Component):
         attributes = {"ram_style": "block", "no_rw_check": 1} if self._is_block_ram else {}
         m.submodules.queue = queue = memory.Memory(shape=len(Cat(parts)), depth=self._words, init=[], attrs=attributes)
         write, read = queue.write_port(), queue.read_port()
-        level, held, reads = Signal(index_width(self._words + 1)), Signal(), Signal()
+        level = Signal(index_width(self._words + 1))
+        held = Signal()
+        first = Signal.like(read.addr)
         m.d.comb += [
             write.en.eq(self.i.valid),
             write.data.eq(Cat(parts)),
-            reads.eq(level.any() & (takes | ~held)),
-            read.en.eq(reads),
+            read.addr.eq(Mux(takes, after(first, self._words), first)),
         ]
-        m.d.sync += [level.eq(counted(level, self.i.valid, reads)), held.eq(reads | (held & ~takes))]
+        m.d.sync += [
+            first.eq(read.addr),
+            level.eq(counted(level, self.i.valid, takes)),
+            held.eq(level[1:].any() | (level[0] & ~takes)),
+        ]
         with m.If(self.i.valid):
             m.d.sync += write.addr.eq(after(write.addr, self._words))
-        with m.If(reads):
-            m.d.sync += read.addr.eq(after(read.addr, self._words))
         return held, read.data
 
     def _elaborate_pieces(self, m: Module, held: Value, word: Value, takes: Signal) -> dict[str, Value]:
         """Take flits and send them in pieces; return a piece, whether a packet begins with it, and its channel."""
-        number, flit = Signal(index_width(self._interval), init=self._interval - 1), Signal(index_width(self._length))
-        begins, pieces = Signal(), Signal(self._wires * self._interval, name="pieces", reset_less=True)
+        number = Signal(index_width(self._interval), init=self._interval - 1)
+        flit = Signal(index_width(self._length))
+        begins = Signal()
+        pieces = Signal(self._wires * self._interval, reset_less=True)
         is_last = equals(number, self._interval - 1)  # or none is sent
         m.d.comb += takes.eq(held & is_last)
-        m.d.sync += begins.eq(takes & equals(flit, 0))
+        m.d.sync += [
+            begins.eq(takes & equals(flit, 0)),
+            pieces.eq(padded(pieces[self._wires :], len(pieces))),
+        ]
         sent = {"piece": pieces[: self._wires], "begins": begins}
         with m.If(takes):
             m.d.sync += [
@@ -100,24 +110,34 @@ class NarrowChannel(wiring.Component):
                 sent["vc"] = vc = Signal(len(word) - self._width, name="sent_vc", reset_less=True)
                 m.d.sync += vc.eq(word[self._width :])
         with m.Elif(~is_last):
-            m.d.sync += [number.eq(number + 1), pieces.eq(padded(pieces[self._wires :], len(pieces)))]
+            m.d.sync += number.eq(number + 1)
         return sent
 
     def _elaborate_flits(self, m: Module, piece: Value, begins: Value) -> None:
         """Put flits together, and give them out in successive cycles, the tail as soon as its last piece is there."""
         length, interval = self._length, self._interval
-        number, flit, goes_on = Signal(index_width(interval)), Signal(index_width(length)), Signal()
+        number = Signal(index_width(interval), name="come_number")
+        flit = Signal(index_width(length), name="come_flit")
+        goes_on = Signal()
         pieces = Signal(self._wires * (interval - 1), name="come", reset_less=True)
-        comes, is_whole, word = begins | goes_on, equals(number, interval - 1), Cat(pieces, piece)
-        m.d.sync += goes_on.eq(comes & ~(is_whole & equals(flit, length - 1)))
+        comes = Signal()
+        is_whole = Signal()
+        word = Cat(pieces, piece)
+        m.d.comb += [comes.eq(begins | goes_on), is_whole.eq(comes & equals(number, interval - 1))]
+        m.d.sync += [goes_on.eq(comes & ~(is_whole & equals(flit, length - 1))), pieces.eq(word[self._wires :])]
         with m.If(comes):
-            m.d.sync += [number.eq(after(number, interval)), pieces.eq(word[self._wires :])]
-            with m.If(is_whole):
-                m.d.sync += flit.eq(after(flit, length))
-        out, gives_on = Signal(index_width(length)), Signal()
+            m.d.sync += number.eq(after(number, interval))
+        with m.If(is_whole):
+            m.d.sync += flit.eq(after(flit, length))
+        out = Signal(index_width(length))
+        gives_on = Signal()
         first, place = divmod(length * (interval - 1), interval)  # of the piece with which the head is given out
-        gives = gives_on | (comes & equals(flit, first) & equals(number, place))
-        is_tail = equals(out, length - 1)
+        gives = Signal()
+        is_tail = Signal()
+        m.d.comb += [
+            gives.eq(gives_on | (comes & equals(flit, first) & equals(number, place))),
+            is_tail.eq(equals(out, length - 1)),
+        ]
         m.d.sync += [self.o.valid.eq(gives), gives_on.eq(gives & ~is_tail)]
         with m.If(gives):
             m.d.sync += out.eq(after(out, length))
@@ -126,14 +146,16 @@ class NarrowChannel(wiring.Component):
             m.submodules.flits = flits = memory.Memory(shape=self._width, depth=length, init=[])
             write, read = flits.write_port(), flits.read_port(domain="comb")
             m.d.comb += [
-                write.en.eq(comes & is_whole),
+                write.en.eq(is_whole),
                 write.addr.eq(flit),
                 write.data.eq(word),
                 read.addr.eq(out),
             ]
             given = Mux(is_tail, word, read.data)
         names = [name for name in ("data", "check") if name in self.o.signature.members]
-        m.d.sync += Cat(getattr(self.o, name) for name in names).eq(given)
+        word = Signal(self._width, name="given", reset_less=True)
+        m.d.sync += word.eq(given)
+        m.d.comb += Cat(getattr(self.o, name) for name in names).eq(word)
 
 
 def channel_between(machine: Machine, port: int) -> LongChannel | NarrowChannel:

@@ -298,6 +298,7 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
         "num_vcs": plan.max_vcs,
         "num_vcs_of_port": {port.name: plan.num_vcs[i] for i, port in enumerate(network.ports)},
         **machine.options(routes=False),
+        **_narrow(machine),
         "buffers_per_vc_of_port": {port.name: machine.vc_buffers(i) for i, port in enumerate(network.ports)},
         "proof": {**asdict(plan.proof), "summary": str(plan.proof)},
         "latency": _latency(machine),
@@ -318,6 +319,17 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
     if network.num_nodes <= LISTED_ADDRESSES:
         manifest["address"]["of_node"] = [plan.address.of_node(node) for node in range(network.num_nodes)]
     return manifest
+
+
+def _narrow(machine: Machine) -> dict[str, Any]:
+    """Return the wires of each channel, where some are narrow: those for flits, and cycles of a flit over them."""
+    if not machine.is_narrow:
+        return {}
+    names, intervals = [port.name for port in machine.network.ports], machine.channels.intervals
+    return {
+        "channel_wires_of_port": {name: machine.channel_wires(port) for port, name in enumerate(names)},
+        "flit_cycles_of_port": dict(zip(names, intervals, strict=True)),
+    }
 
 
 def _latency(machine: Machine) -> dict[str, Any]:

@@ -77,8 +77,8 @@ def text_of_all(fabric: EmittedFabric) -> str:
 
 
 def mutants_of(fabric: EmittedFabric) -> tuple[Mutant, ...]:
-    """Return the mutants of the endpoints of a fabric, or of its routers and ejection buffer if it has none."""
-    modules = [*fabric.modules.routers, fabric.modules.ejection]
+    """Return the mutants of the endpoints of a fabric, or of its routers, ejection buffer and channels without."""
+    modules = [*fabric.modules.routers, fabric.modules.ejection, *fabric.modules.long]
     if fabric.top != fabric.modules.top:
         modules = [name for name in modules_of(text_of_all(fabric)) if name != fabric.top]
     return all_mutants(text_of_all(fabric), modules)

@@ -150,6 +150,7 @@ def test_latency_formula_where_packets_cut_through():
             {"channel_latency": "dim0=9", "switching": "cut-through", "packet_length": 16},
             "16*(dim0) + 8*(",
         ),
+        ("rdn(cube(1), 1)", {"channel_width": "cross1=8"}, "8*(dim0) + 36*(cross1) + 22 + ((4 - phase) mod 8)"),
     ],
 )
 def test_latency_formula_of_long_channels(text, options, said):
@@ -166,6 +167,15 @@ def test_latency_formula_of_long_channels(text, options, said):
         phase = (int(run.head_cycle[0]) + length // 2 * (source in latency["odd"])) % length
         values = {name: taken.count(name) for name in names} | {"phase": phase}
         assert eval(latency["zero_load"].replace("mod", "%"), {}, values) == run.cycle[0] - run.head_cycle[0]
+
+
+def test_the_manifest_says_which_channels_are_narrow():
+    made = emit_fabric(FabricSpec(network=parse("rdn(cube(1), 1)"), channel_width="cross1=24", crc=True))
+    assert made.manifest["channel_width"] == "cross1=24"
+    assert made.manifest["channel_wires_of_port"] == {"dim0": 40, "cross1": 20}  # 32 bits and 8 check bits
+    assert made.manifest["flit_cycles_of_port"] == {"dim0": 1, "cross1": 2}
+    assert made.manifest["channel_modules"] == ["fabric_channel"]
+    assert "channel_wires_of_port" not in emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest
 
 
 def test_gapless_packets_are_in_the_manifest():
