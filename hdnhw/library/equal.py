@@ -11,6 +11,7 @@ Distributed Systems 2 (4), 1991: constant bisection and constant pins. Dally and
 Interconnection Networks, section 3.4: packaging cost.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
@@ -19,6 +20,7 @@ from typing import Any
 from hdnhw.library.info import STRUCTURE_LIMIT, STRUCTURE_PORTS
 from hdnhw.networks.build import build
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.options import by_channel
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 from hdnhw.support.progress import say
@@ -61,6 +63,24 @@ EQUALS: dict[str, tuple[str, Callable[[Network], int]]] = {
 """What can be equal -> what is counted of a network, and how: most ports of a router, links, links of a bisection."""
 
 
+def _channels(what: str, network: Network) -> Any:
+    """Return how many channels behind each port are counted: a row for each router of its own kind, or one for all."""
+    import numpy as np
+
+    from hdnhw.topology.metrics import neighbor_table
+    from hdnhw.topology.terminal_cuts import network_bisection
+
+    table = neighbor_table(network)
+    there = table >= 0
+    if what == "pins":
+        return np.unique(there, axis=0).astype(np.int64)
+    if what == "bisection":
+        say(f"{network.spec}: its bisection is that of fewest links; another one may have fewer wires")
+        inside = network_bisection(network, table).inside
+        there &= inside[:, None] != inside[np.where(there, table, 0)]
+    return there.sum(axis=0, keepdims=True) / 2  # an edge is a channel each way
+
+
 @dataclass(frozen=True, kw_only=True)
 class Equal:
     """Machines at equal cost.
@@ -73,25 +93,28 @@ class Equal:
     fabrics : tuple of FabricSpec
     counts : tuple of int
         Ports, or links, of each network.
+    bits : tuple of int
+        Bits of their channels together, as wide as each is.
     """
 
     what: str
     packet_bits: int
     fabrics: tuple[FabricSpec, ...]
     counts: tuple[int, ...]
+    bits: tuple[int, ...]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each network: what is counted, bits of a flit, both multiplied, and flits of a packet."""
+        """A row for each network: what is counted, bits of a flit, bits of all channels, and flits of a packet."""
         return [
             {
                 "spec": str(fabric.network),
                 EQUALS[self.what][0]: count,
                 "flit_width": fabric.flit_width,
-                self.what: count * fabric.flit_width,
+                self.what: bits,
                 "packet_length": fabric.packet_length,
             }
-            for fabric, count in zip(self.fabrics, self.counts, strict=True)
+            for fabric, count, bits in zip(self.fabrics, self.counts, self.bits, strict=True)
         ]
 
     @property
@@ -149,7 +172,8 @@ def make_equal(fabrics: Sequence[FabricSpec], what: str, packet_bits: int | None
     fabrics : sequence of FabricSpec
     what : str
         ``pins``: the bits of all channels of the router with the most ports; ``wires``: those of all channels of the
-        network; ``bisection``: those of the channels between two halves. Widths are whole bits, rounded down.
+        network; ``bisection``: those of the channels between two halves. Widths are whole bits, rounded down. Channels
+        of their own width keep it where flits are no narrower.
     packet_bits : int or None
         Of a packet; None: 256. It is ceil(packet_bits / width) flits.
 
@@ -164,11 +188,36 @@ def make_equal(fabrics: Sequence[FabricSpec], what: str, packet_bits: int | None
     sizes = {network.num_terminals for network in networks}
     if len(sizes) > 1:
         say(f"networks have {min(sizes)} to {max(sizes)} terminals: equal {what} compare best where they have as many")
-    budget = counts[0] * fabrics[0].flit_width
+    costs = [_cost_of(what, *each) for each in zip(fabrics, networks, counts, strict=True)]
+    budget = costs[0](fabrics[0].flit_width)
     made = []
-    for fabric, count in zip(fabrics, counts, strict=True):
-        width = budget // count
+    for fabric, cost in zip(fabrics, costs, strict=True):
+        width = bisect_right(range(1, budget + 1), budget, key=cost)
         if not width:
-            raise SpecError(f"{fabric.network} needs {what} of {count} bits or more; the first network has {budget}")
-        made.append(replace(fabric, flit_width=width, packet_length=-(-bits // width)))
-    return Equal(what=what, packet_bits=bits, fabrics=tuple(made), counts=tuple(counts))
+            raise SpecError(f"{fabric.network} needs {what} of {cost(1)} bits or more; the first network has {budget}")
+        narrow = _no_wider(fabric.channel_width, width)
+        made.append(replace(fabric, flit_width=width, channel_width=narrow, packet_length=-(-bits // width)))
+    spent = tuple(cost(fabric.flit_width) for fabric, cost in zip(made, costs, strict=True))
+    return Equal(what=what, packet_bits=bits, fabrics=tuple(made), counts=tuple(counts), bits=spent)
+
+
+def _cost_of(what: str, fabric: FabricSpec, network: Network, count: int) -> Callable[[int], int]:
+    """Return what tells the bits of the channels that are counted, of flits of a width."""
+    if fabric.channel_width is None:
+        return lambda width: count * width
+    from hdnhw.machine.channels import said_of_ports
+
+    channels, said = _channels(what, network), fabric.channel_width
+
+    def cost(width: int) -> int:
+        wires = said_of_ports(network, "channel_width", _no_wider(said, width), width)
+        return int((channels * wires).sum(axis=1).max())
+
+    return cost
+
+
+def _no_wider(said: str | None, width: int) -> str | None:
+    """Return widths of channels without those above that of a flit."""
+    if said is None:
+        return None
+    return ",".join(f"{pattern}={min(bits, width)}" for pattern, bits in by_channel(said))

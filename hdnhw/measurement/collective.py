@@ -233,7 +233,7 @@ def measure_network_exchange(
     -------
     dict
         ``words``: most flits of messages over any channel, in packets as they are; ``lower_bound_cycles``: for these
-        routes, the cycles of the packets over the channel or terminal that has most; ``flow_bound_words`` and
+        routes, the cycles of the packets over the channel or terminal that takes longest; ``flow_bound_words`` and
         ``flow_bound_cycles``: the least of both for any routes, None where :func:`hdnhw.topology.flow.flow_bound` has
         none.
     """
@@ -243,8 +243,10 @@ def measure_network_exchange(
     if not at_once:
         progress("timetable", 0.0)
     run = replay(model, exchange_on(model, words=words, at_once=at_once), progress=progress)
-    load = routing_statistics(model.plan).max_channel_load
+    found = routing_statistics(model.plan, intervals=model.machine.channels.intervals)
+    load, slots = found.max_channel_load, found.max_channel_slots
     assert load is not None, "all pairs of so few nodes are routed"
+    assert slots is not None
     progress("flow bound", 0.0)
     least = flow_bound(neighbor_table(network))
     return machine_row(model.machine) | {
@@ -252,7 +254,7 @@ def measure_network_exchange(
         "max_channel_load": load,
         "words": load * words,
         "cycles": run.cycles,
-        "lower_bound_cycles": max(load, nodes - 1) * packets * length,
+        "lower_bound_cycles": max(slots, nodes - 1) * packets * length,
         "flow_bound_words": None if least is None else float(least * words),
         "flow_bound_cycles": None if least is None else max(ceil(least * packets), (nodes - 1) * packets) * length,
     }

@@ -10,6 +10,7 @@ from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
 from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.traffic.packets import Terminals
 
 MOST_RECORDED = 1 << 16
@@ -73,6 +74,8 @@ def record(model: FabricModel, load: LoadSpec, cycles: int) -> Record:
     network, timing = model.plan.network, model.timing
     if model.machine.offset:
         raise SpecError(f"a record is of whole slots, and {model.machine.apart_by} puts routers half a slot apart")
+    if model.machine.is_narrow:
+        raise SpecError(f"a record has no queues of channels, and there are some with {named('channel_width')}")
     created = load.on(network, timing.packet_length)
     if created.most_packets > 1:
         raise SpecError("a record is of messages of one packet: leave out lengths")

@@ -309,13 +309,15 @@ def exchange_on(model: FabricModel, *, words: int, at_once: bool = False) -> Tra
     Raises
     ------
     SpecError
-        If there are too many nodes, or too many for a timetable.
+        If there are too many nodes, or too many for a timetable, or channels are too narrow for one.
     """
     network, length = model.plan.network, model.timing.packet_length
     check_size(network, timed=not at_once)
     order = exchange_order(network)
     if at_once:
         return exchange_trace(order, words)
+    if model.machine.is_narrow:
+        raise SpecError(model.machine.no_timetable)
     packets = -(-words // length)
     once, slots = timetable(model.plan, order, hop_slots=model.machine.hop_slots)
     start = np.concatenate([(once + turn * slots) * length for turn in range(packets)], axis=1)

@@ -184,13 +184,14 @@ def _relative_error(row: Row) -> float | None:
     return None if width is None else float(width / row["packet_latency"]["mean"])
 
 
-def _bound_of(machine: Machine) -> float | None:
+def saturation_bound_of(machine: Machine) -> float | None:
     """Return the saturation bound under uniform traffic; None if there is none, or it is not known.
 
     With Valiant's routing either leg is uniform traffic in which nodes send to themselves too. With switches no more is
     known, nor where packets choose.
     """
-    network, bound = machine.network, routing_statistics(machine.plan).saturation_bound
+    found = routing_statistics(machine.plan, intervals=machine.channels.intervals)
+    network, bound = machine.network, found.saturation_bound
     if not machine.plan.scheme:
         return bound
     if bound is None or machine.plan.scheme != VALIANT or network.num_terminals < network.num_nodes:
@@ -212,7 +213,7 @@ class _Curve:
         machine, self._bound = make_machine(fabric), None
         self.machine = machine_row(machine)
         if load.pattern == "uniform":  # the load of the channels is known for that alone
-            self._bound = _bound_of(machine)
+            self._bound = saturation_bound_of(machine)
         self._note, self._most = machine.buffer_note, min(1.0, self._bound or 1.0, peak_rate(load.injection))
         self._low, self._high = 0, STEPS + 1
         most = replace(load, rate=self._most if rates is None else max(rates))

@@ -1,6 +1,6 @@
 """Figures of a routing plan over all pairs: hops, stretch and channel load."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,8 @@ class RoutingStatistics:
         Share of pairs whose route is longer than their distance.
     max_channel_load : int or None
         Most routes of all pairs through one channel; None if not exhaustive.
+    max_channel_slots : int or None
+        Most slots that packets on these routes take of one channel; None if not exhaustive.
     saturation_bound : float or None
         Uniform traffic at which that channel is full, flits per node a cycle.
     """
@@ -56,15 +58,21 @@ class RoutingStatistics:
     worst_excess: int
     nonminimal_fraction: float
     max_channel_load: int | None
+    max_channel_slots: int | None
     saturation_bound: float | None
 
 
 def routing_statistics(
-    plan: RoutingPlan, *, pair_budget: int = PAIR_BUDGET, progress: Callable[[float], None] = lambda _: None
+    plan: RoutingPlan,
+    *,
+    intervals: Sequence[int] | None = None,
+    pair_budget: int = PAIR_BUDGET,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> RoutingStatistics:
     """Route all pairs, or from every terminal to as many evenly spread destinations as `pair_budget` allows.
 
-    `progress` is told the share that is done.
+    A packet takes so many slots, `intervals`, of the channels behind each port, one if that is omitted. `progress` is
+    told the share that is done.
     """
     network = plan.network
     nodes, terminals = network.num_nodes, network.num_terminals
@@ -80,6 +88,7 @@ def routing_statistics(
         _add(rule.pointer, address, table, *table.shape, terminals, some, len(some), load, figures)
     total, most, longer, excess, stretch, worst = figures.tolist()
     pairs, exhaustive = count * (terminals - 1), count == terminals
+    slots = int((load if intervals is None else load * np.array(intervals, np.int64)).max())
     return RoutingStatistics(
         pairs=pairs,
         exhaustive=exhaustive,
@@ -90,5 +99,6 @@ def routing_statistics(
         worst_excess=int(excess),
         nonminimal_fraction=longer / pairs,
         max_channel_load=int(load.max()) if exhaustive else None,
-        saturation_bound=(terminals - 1) / int(load.max()) if exhaustive else None,
+        max_channel_slots=slots if exhaustive else None,
+        saturation_bound=(terminals - 1) / slots if exhaustive else None,
     )

@@ -47,6 +47,21 @@ def test_widths_are_rounded_down_and_packets_up():
     assert next((row["flit_width"], row["packet_length"]) for row in make_equal(fabrics(), "pins", 100).rows) == (32, 4)
 
 
+def test_narrow_channels_count_as_wide_as_they_are():
+    """By hand: a router of 3 ports has one of 8 wires; 32 cross-edges and 64 others; of two halves 8 of each type."""
+    specs = ("rdn(cube(2), 1)", "cube(5)")
+    for what, bits, plain in (("pins", 72, 14), ("wires", 16 * 8 + 32 * 32, 14), ("bisection", None, None)):
+        made = make_equal(fabrics(specs, channel_width="cross*=8"), what, None)
+        own, other = made.rows
+        assert own["flit_width"] == 32
+        if bits is not None:
+            assert own[what] == bits
+            assert other["flit_width"] == plain == bits // made.counts[1]
+    narrow = make_equal(fabrics(("torus(8, 4)", specs[0]), flit_width=5, channel_width="cross*=8"), "pins", None)
+    assert [(row["flit_width"], row["pins"]) for row in narrow.rows] == [(5, 20), (6, 18)]
+    assert narrow.fabrics[1].channel_width == "cross*=6"
+
+
 def test_rates_are_in_bits_of_packets():
     made = make_equal(fabrics(("torus(8, 16)", "cube(7)")), "pins", 256)
     assert made.most == 32

@@ -1,8 +1,10 @@
 """Measurement: against closed forms at low load, against the bound at high load, and with itself in pieces."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from hdnhw.measurement.statistics import (
     summarize,
     truncation_point,
 )
+from hdnhw.measurement.sweep import saturation_bound_of
 from hdnhw.model.core import HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
@@ -521,3 +524,17 @@ def test_messages_that_meet_something_dead_are_counted_apart(model_on) -> None:
     hops = [legs[u, v] for u, v in pairs if legs[u, v] >= 0]
     assert measured.mean_hops == pytest.approx(np.mean(hops), rel=0.03)
     assert measured.steady
+
+
+@pytest.mark.parametrize(("width", "least"), [(16, 0.8), (8, 0.8), (5, 0.8)])
+def test_narrow_channels_carry_almost_what_all_routes_allow(width, least):
+    """The bound is counted route by route; what is accepted is no more, and not much less."""
+    machine = make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), channel_width=f"cross1={width}"))
+    nodes, taken = range(machine.network.num_nodes), Counter()
+    slots = [-(-32 // width) if port.name == "cross1" else 1 for port in machine.network.ports]
+    for pair in product(nodes, nodes):
+        taken.update({(node, port): slots[port] for node, port, _ in machine.plan.rule.route(*pair)})
+    bound = (len(nodes) - 1) / max(taken.values())
+    assert saturation_bound_of(machine) == pytest.approx(bound)
+    measured = measure(FabricModel(machine), LoadSpec(rate=1.0, cycles=20_000, warmup=20_000))
+    assert least * bound < measured.accepted_rate < bound

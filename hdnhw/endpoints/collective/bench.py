@@ -292,11 +292,29 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
             "message_packets": most,
             "message_buffers": endpoints.get("messages", endpoints)["message_buffers"],
             "startup_cycles": startup,
-            "word_cycles": 1,
+            "word_cycles": max(self.machine.channels.intervals),
             "cost_cycles": sum(
-                startup + sent * self.machine.spec.packet_length for sent in self.program.packets_of(operation, most)
+                startup + max(sent, *slots) * self.machine.spec.packet_length
+                for sent, slots in zip(
+                    self.program.packets_of(operation, most), self._slots_of(operation, most), strict=True
+                )
             ),
         }
+
+    def _slots_of(self, operation: str, message_packets: int) -> list[list[int]]:
+        """Return for each step the slots that its packets take of the slowest channel behind each port.
+
+        All but one: those that the last packet takes beside its own are in the start-up.
+        """
+        intervals = self.machine.channels.intervals
+        return [
+            [
+                max(0, int(most) * message_packets * interval - (interval - 1))
+                for most, interval in zip(sent.max(axis=0), intervals, strict=True)
+            ]
+            for execution in self.program.executions[operation]
+            for sent in execution.sent
+        ]
 
     def measure_barriers(self, *, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
         """Run barriers one after the other that nodes enter at random times; return what ``collective`` prints.

@@ -70,6 +70,8 @@ def _timetable(machine: Machine) -> list[int]:
             f"a timetable is of whole slots, and {machine.apart_by} puts routers half a slot apart: use "
             f"{named('at_once')}"
         )
+    if machine.is_narrow:
+        raise SpecError(machine.no_timetable)
     if machine.vc_rate < 1:
         raise SpecError(
             f"{named('buffers')} must be at least {machine.full_rate_buffers} packets a port for a timetable, not "

@@ -68,6 +68,11 @@ def test_modules_are_three_and_generators_one_a_node():
             "a timetable is of whole slots, and switching='cut-through' puts routers half a slot apart: use at_once",
         ),
         (
+            "rdn(cube(1), 1)",
+            {"channel_width": "cross1=16", "packet_length": 4},
+            "a timetable is of packets that take a slot of each channel, and with channel_width some take several: use",
+        ),
+        (
             "mesh(2, 3)",
             {},
             "no timetable is the same at all nodes of mesh(2, 3), where routes depend on where they start",
