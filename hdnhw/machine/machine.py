@@ -171,7 +171,8 @@ class Machine:
     @property
     def apart_by(self) -> str:
         """The option that puts routers half a slot apart, where some are, for messages."""
-        name = "switching" if self.timing.cuts_through else "channel_latency"
+        by_channels = "channel_width" if self.is_narrow else "channel_latency"
+        name = "switching" if self.timing.cuts_through else by_channels
         return named(name, getattr(self.spec, name))
 
     def ahead(self, node: int) -> int:

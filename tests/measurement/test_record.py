@@ -70,6 +70,7 @@ def test_a_channel_carries_one_packet_a_slot_and_hops_take_their_time(spec, mach
         ({"lengths": "16"}, {}, "messages of one packet"),
         ({}, {"switching": "cut-through"}, "switching=.cut-through. puts routers half a slot apart"),
         ({}, {"channel_latency": "4"}, "channel_latency=.4. puts routers half a slot apart"),
+        ({}, {"channel_width": "16"}, "channel_width=.16. puts routers half a slot apart"),
         ({}, {"channel_width": "16", "packet_length": 4}, "a record has no queues of channels, .* with channel_width"),
     ],
 )
