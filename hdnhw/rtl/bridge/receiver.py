@@ -16,7 +16,7 @@ DELAY = 2
 
 
 class Receiver(wiring.Component):
-    """Takes frames as they come: what a frame tells counts in the cycle of its last word, if its check is right.
+    """Takes frames as they come: what a frame tells counts in the cycle behind its last word, if its check is right.
 
     Packets are written as they come, behind those that count, and count with their frame. One that has come before is
     not written again; neither is one with a packet missing before it.
@@ -32,7 +32,7 @@ class Receiver(wiring.Component):
     is_up, is_used : In(1)
         See :class:`hdnhw.rtl.bridge.session.Session`.
     ends : Out(1), good : Out(1)
-        A frame ends; it is whole. What follows is told in that cycle.
+        A frame has ended; it was whole. What follows is told in that cycle.
     hello, knows, is_open, uses : Out(1), asked, acked, seen, theirs, level_Q : Out
         The fields of its header, ``nak`` as `asked`, ``ack`` as `acked`, and the epochs, ``own`` as `theirs`.
     tells : Out(1)
@@ -79,8 +79,11 @@ class Receiver(wiring.Component):
         m.d.comb += [
             is_body.eq(~in_header[:-1].any()),
             is_due.eq(self.is_up & (number == due)),
+        ]
+        # What a header tells stands until the first word of the next one has been taken in.
+        m.d.sync += [
             self.ends.eq(valid & last),
-            self.good.eq(self.ends & right & is_body & ~left.any() & in_check[-1]),
+            self.good.eq(valid & last & right & is_body & ~left.any() & in_check[-1]),
         ]
         has_packet = valid & is_body & left.any()
         missing, is_early, brings = number - self.expected, Signal(), Signal()
@@ -95,9 +98,10 @@ class Receiver(wiring.Component):
             m.d.sync += [left.eq(left - 1), number.eq(number + 1), tags.eq(tags >> link.tag_width)]
             with m.If(is_due):
                 m.d.sync += due.eq(due + 1)
+        with m.If(valid & last):
+            m.d.sync += [in_header.eq(1), in_check.eq(1)]
         counts = self.good & self.is_up & ~self.hello
         with m.If(self.ends):
-            m.d.sync += [in_header.eq(1), in_check.eq(1)]
             with m.If(counts):
                 m.d.sync += self.expected.eq(due)
             with m.Elif(self.good & self.hello & ~self.is_used):

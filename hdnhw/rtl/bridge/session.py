@@ -59,7 +59,11 @@ class Session(wiring.Component):
         silence = Signal(self._silence.bit_length(), init=self._silence)
         m.d.sync += now.eq(now + 1)
         m.d.comb += [self.own.eq(own), self.greets.eq(self.good & self.hello & ~self.is_open)]
-        is_other = (self.theirs != self.peer) | ~self.knows
+        is_other, is_met = Signal(), Signal()  # what has come stands a cycle before it counts
+        m.d.sync += [
+            is_other.eq((self.theirs != self.peer) | ~self.knows),
+            is_met.eq(self.knows & (self.seen == own)),
+        ]
         with m.If(self.good):
             m.d.sync += silence.eq(0)
         with m.Elif(silence[-1]):
@@ -72,7 +76,7 @@ class Session(wiring.Component):
                 m.d.sync += [self.is_used.eq(0), self.is_up.eq(0), own.eq(Cat(~own[0], now[1:]))]
             with m.Elif(self.uses & ~self.is_known):  # it means who was here before
                 m.d.sync += own.eq(self.seen + 1)
-            with m.Elif(self.knows & (self.seen == own)):
+            with m.Elif(is_met):
                 m.d.sync += [self.is_used.eq(1), self.is_up.eq(1)]
         with m.If(ResetSignal()):
             m.d.sync += own.eq(now)
