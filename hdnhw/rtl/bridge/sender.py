@@ -74,7 +74,9 @@ class Sender(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         link, width = self._link, self._link.number_width
-        self._advance, self._begins, self._holds = (Signal(name=name) for name in ("advance", "begins", "holds"))
+        # A register, and not the inverse of one: so it can enable the output register of block RAM.
+        self._advance = Signal(name="advance", init=1)
+        self._begins, self._holds = Signal(name="begins"), Signal(name="holds")
         self._in_header = Signal(link.header_words, name="in_header")
         self._reading_header = Signal.like(self._in_header, name="reading_header")
         self._in_check = Signal(link.check_words, name="in_check")
@@ -297,13 +299,13 @@ class Sender(wiring.Component):
 
     def _elaborate_output(self, m: Module, valid: Value, payload: Value) -> None:
         """Send a word; one more is kept aside, so that all others move or stand by a register."""
-        tx, aside, is_aside = self.tx, Signal(len(payload), reset_less=True), Signal()
+        tx, advance, aside = self.tx, self._advance, Signal(len(payload), reset_less=True)
         out = Signal(len(payload), name="out", reset_less=True)
-        m.d.comb += [self._advance.eq(~is_aside), Value.cast(tx.payload).eq(out)]
+        m.d.comb += Value.cast(tx.payload).eq(out)
         with m.If(tx.ready | ~tx.valid):
-            m.d.sync += [out.eq(Mux(is_aside, aside, payload)), tx.valid.eq(is_aside | valid), is_aside.eq(0)]
-        with m.Elif(~is_aside):
-            m.d.sync += [aside.eq(payload), is_aside.eq(valid)]
+            m.d.sync += [out.eq(Mux(advance, payload, aside)), tx.valid.eq(~advance | valid), advance.eq(1)]
+        with m.Elif(advance):
+            m.d.sync += [aside.eq(payload), advance.eq(~valid)]
 
 
 def _word(link: LinkFormat, number: int, values: Mapping[str, Value], *, hello: bool) -> Value:
