@@ -86,8 +86,13 @@ class LinkSpec:
     @property
     def bridge(self) -> Any:
         """One side."""
-        kinds = {"ports": self.ports, "arrivals": self.arrivals, "ahead": self.ahead}
-        return Bridge(self.machine, **kinds, word_width=self.word_width)
+        return Bridge(
+            self.machine,
+            ports=self.ports,
+            arrivals=self.arrivals,
+            ahead=self.ahead,
+            word_width=self.word_width,
+        )
 
 
 @dataclass(frozen=True)

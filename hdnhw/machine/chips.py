@@ -71,7 +71,7 @@ class Chips:
     @property
     def num_places(self) -> int:
         """Routers of a chip."""
-        return self.nodes.shape[1]
+        return int(self.nodes.shape[1])
 
     @cached_property
     def _addresses(self) -> npt.NDArray[np.int64]:

@@ -64,9 +64,9 @@ class _Wiring:
 
     def __init__(self, fabric: EmittedFabric, modules: dict[str, Any], top: str = "") -> None:
         self._fabric, self._machine, self._modules = fabric, fabric.machine, modules
-        top = modules[top or fabric.modules.top]
-        self._cells = top["cells"]
-        self._ports: dict[str, list[Net]] = {name: port["bits"] for name, port in top["ports"].items()}
+        module = modules[top or fabric.modules.top]
+        self._cells = module["cells"]
+        self._ports: dict[str, list[Net]] = {name: port["bits"] for name, port in module["ports"].items()}
         self._seen: set[tuple[str, str]] = set()
         self._told: set[str] = set()
 

@@ -129,7 +129,8 @@ class Fabric(wiring.Component):
             for node, shape in enumerate(self._shapes)
             for port in shape.ports
         }
-        ends = {channel: begin for channel, begin in begins.items() if self._behind(*channel)}
+        ways = {channel: behind for channel in begins if (behind := self._behind(*channel))}
+        ends = {channel: begins[channel] for channel in ways}
         registers = {
             port: Part(partial(channel_between, machine, port), names.channels.get(port, ""))
             for port, stages in enumerate(machine.channels.stages)
@@ -141,12 +142,12 @@ class Fabric(wiring.Component):
                 ends[node, port] = self._channel(arrival_name, node, port)
                 members = {"i": begin, "o": ends[node, port]}
                 if dead:
-                    there, behind = self._behind(node, port)
+                    there, behind = ways[node, port]
                     late = Signal(name=f"{arrival_name(node, network.ports[port].name)}_dead")
                     members |= {"dead_i": dead[node][0][port], "dead_o": late}
                     dead[there][1][behind] = late
                 place(m, f"long_{channel_name(node, network.ports[port].name)}", registers[port], members)
-        coming = {behind: ends[channel] for channel in ends if (behind := self._behind(*channel))}
+        coming = {behind: ends[channel] for channel, behind in ways.items()}
         coming |= self._elaborate_links(m, begins)
         for node, shape in enumerate(self._shapes):
             local = wires(ChannelSignature(machine, num_vcs=1, leads_on=False), channel_name(node, "eject"))

@@ -316,7 +316,7 @@ class EmittedChips:
         """Return the ports of the system: name, direction, and bits as they are declared."""
         found, numbers = [], {"N": self.machine.network.num_nodes, "C": self.chips.num_chips}
         for name, port in self._system_ports.items():
-            stem, mark, rest = re.fullmatch(r"([a-z_]+?)(?:_([NC])(.*))?", name).groups()
+            stem, mark, rest = re.findall(r"^([a-z_]+?)(?:_([NC])(.*))?$", name)[0]
             vector = port["width"] > 1 or stem in ("up", "cut")
             bits = f"[{port['width'] - 1}:0] " if vector else ""
             names = [f"{stem}_{one}{rest}" for one in range(numbers[mark])] if mark else [name]
