@@ -20,8 +20,8 @@ from hdnhw.verilog.verilog import module_text
 MODULE = "bridge"
 
 FAULTS = ("flips", "noise", "spoils", "drops", "doubles", "merges", "cuts")
-"""What can happen to a word: a wrong bit, all bits anything, a wrong bit in the last one of a frame, it is dropped, it
-comes twice, it is no more the last one, it is taken for the last one."""
+"""What can happen to a word: a wrong bit, all bits anything where it is the second to fourth one of a frame, a wrong
+bit in the last one, it is dropped, it comes twice, it is no more the last one, it is taken for the last one."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,7 @@ class LinkSpec:
     def bridge(self) -> Any:
         """One side."""
         return Bridge(
-            self.machine,
-            ports=self.ports,
-            arrivals=self.arrivals,
-            ahead=self.ahead,
-            word_width=self.word_width,
+            self.machine, ports=self.ports, arrivals=self.arrivals, ahead=self.ahead, word_width=self.word_width
         )
 
 

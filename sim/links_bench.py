@@ -29,11 +29,13 @@ class Wire:
     def __init__(self, width: int, delay: int, seed: int) -> None:
         self._width, self._delay, self._rng = width, delay, random.Random(seed)
         self._words: deque[tuple[int, int, int]] = deque()
+        self._place = 0  # in its frame
         self.happened: Counter[str] = Counter()
 
     def send(self, now: int, data: int, last: int, faults: Mapping[str, float], *, is_away: bool) -> None:
         """Take a word."""
-        can = {"spoils": last, "merges": last, "cuts": not last}
+        can = {"noise": 1 <= self._place <= 3, "spoils": last, "merges": last, "cuts": not last}
+        self._place = 0 if last else self._place + 1
         hits = {name for name in FAULTS if can.get(name, True) and self._rng.random() < faults.get(name, 0)}
         self.happened.update(hits)
         if hits & {"flips", "spoils"}:

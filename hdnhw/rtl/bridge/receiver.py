@@ -217,7 +217,7 @@ class Receiver(wiring.Component):
     def _elaborate_writes(
         self, m: Module, en: Value, flit: Value, place: Value, tag: Value, filling: list[Signal], here: list[Value]
     ) -> None:
-        """Write a flit a cycle later; none from a packet on for which there is no room, as the header must be wrong."""
+        """Write a flit two cycles later; none from a packet without room on, as the header must be wrong."""
         link = self._link
         width = link.number_width
         begins, writes, is_free = Signal(), Signal(), Signal()
@@ -228,21 +228,22 @@ class Receiver(wiring.Component):
             any_of(is_here for is_here, (own, _) in zip(here, link.queues, strict=True) if own == channel)
             for channel in range(len(link.ports))
         ]
+        vc, at, data = (Signal.like(value, name=f"{value.name}_found") for value in (self.vc, self.place, self.data))
         m.d.sync += [
             writes.eq(en),
             begins.eq(equals(place, 0)),
             to.eq(Cat(channels)),
             slot.eq(chosen_from(filling, tag)),
             first.eq(chosen_from(taken, tag)),
-            self.vc.eq(chosen_from([Const(vc, len(self.vc)) for _, vc in link.queues], tag)),
-            self.place.eq(place),
-            self.data.eq(flit),
+            vc.eq(chosen_from([Const(vc, len(self.vc)) for _, vc in link.queues], tag)),
+            at.eq(place),
+            data.eq(flit),
         ]
-        m.d.sync += is_wrong.eq(~self.ends & (is_wrong | (writes & begins & ~is_free)))
-        m.d.comb += [
-            is_free.eq(slot != first ^ 1 << width - 1),
+        m.d.comb += is_free.eq(slot != first ^ 1 << width - 1)
+        m.d.sync += [
+            is_wrong.eq(~self.ends & (is_wrong | (writes & begins & ~is_free))),
             self.en.eq(to & (writes & ~is_wrong & (is_free | ~begins)).replicate(len(to))),
-            self.slot.eq(slot),
+            *(out.eq(value) for out, value in ((self.vc, vc), (self.slot, slot), (self.place, at), (self.data, data))),
         ]
 
 

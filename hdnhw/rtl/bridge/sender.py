@@ -79,6 +79,7 @@ class Sender(wiring.Component):
         self._begins, self._holds = Signal(name="begins"), Signal(name="holds")
         self._in_header = Signal(link.header_words, name="in_header")
         self._reading_header = Signal.like(self._in_header, name="reading_header")
+        self._is_header = Signal(name="is_header")
         self._in_check = Signal(link.check_words, name="in_check")
         self._in_packets, self._has_packets = Signal(name="in_packets"), Signal(name="has_packets")
         self._says_hello, self._slot = Signal(name="says_hello"), Signal(width, name="slot")
@@ -88,7 +89,7 @@ class Sender(wiring.Component):
         self._gathered = Signal.like(self._left, name="gathered")
         self._back, self._plans = Signal(name="back"), Signal(name="planned")
         m.d.comb += [
-            self._holds.eq(self._has_packets & (self._plans | (self._in_header | self._reading_header).any())),
+            self._holds.eq(self._has_packets & (self._plans | self._is_header)),
         ]
         self._elaborate_window(m)
         self._elaborate_back(m)
@@ -164,7 +165,7 @@ class Sender(wiring.Component):
         tells, greets, idle = Signal(), Signal(), Signal(range(IDLE_CYCLES + 1), init=IDLE_CYCLES)
         plans, is_idle, is_still, hello = Signal(), Signal(), Signal(), Signal()
         sends = self.is_up & self._gathered.any() & ~self._back
-        ends = ~(self._in_header | self._reading_header).any() & (~self._in_packets | equals(self._left, 1))
+        ends = ~self._is_header & (~self._in_packets | equals(self._left, 1))
         m.d.comb += [
             hello.eq(greets | ~self.is_up & idle[-1]),
             plans.eq(ends & ~self._plans & ~self._begins),
@@ -186,12 +187,15 @@ class Sender(wiring.Component):
             ]
             with m.If(self._in_header[-1]):
                 m.d.sync += [self._in_packets.eq(self._has_packets), self._in_check[0].eq(~self._has_packets)]
+            with m.If(self._reading_header[-1]):
+                m.d.sync += self._is_header.eq(0)
             with m.If(~idle[-1]):
                 m.d.sync += idle.eq(idle + 1)
         with m.If(self._begins):
             m.d.sync += [
                 self._plans.eq(0),
                 self._in_header.eq(1),
+                self._is_header.eq(1),
                 self._left.eq(Mux(self._has_packets, self._gathered, 0)),
                 self._slot.eq(Mux(self._says_hello, self._acked, self._first)),
                 idle.eq(0),

@@ -113,7 +113,7 @@ def test_what_waits_for_a_buffer_outlives_a_reset_of_the_other_side() -> None:
 @pytest.mark.parametrize("spec", [LinkSpec(), LinkSpec(**TORUS)], ids=str)
 def test_no_queue_waits_for_another(spec: LinkSpec) -> None:
     """A router that takes nothing of one queue stops no other one; and what it leaves is not overwritten."""
-    noise = Stage(3000, holds=("0,0",), faults={"noise": 0.01})
+    noise = Stage(3000, holds=("0,0",), faults={"noise": 0.1})
     run = LinkBench(spec).run([Stage(4000, holds=("0,0",)), Stage(3000, holds=("0,0",)), noise, DRAIN])
     check(run)
     for came in run.came:
