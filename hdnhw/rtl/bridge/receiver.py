@@ -77,7 +77,6 @@ class Receiver(wiring.Component):
         left, number, tags = self._elaborate_header(m, valid, word, in_header)
         is_body, due, is_due = Signal(), Signal(link.number_width, name="due"), Signal()
         m.d.comb += [
-            is_body.eq(~in_header[:-1].any()),
             is_due.eq(self.is_up & (number == due)),
         ]
         # What a header tells stands until the first word of the next one has been taken in.
@@ -88,7 +87,7 @@ class Receiver(wiring.Component):
         has_packet = valid & is_body & left.any()
         missing, is_early, brings = number - self.expected, Signal(), Signal()
         with m.If(valid):
-            m.d.sync += in_header.eq(in_header << 1)
+            m.d.sync += [in_header.eq(in_header << 1), is_body.eq(~last & (is_body | in_header[-2]))]
             with m.If(is_body & ~left.any()):
                 m.d.sync += in_check.eq(in_check << 1)
             with m.If(in_header[-1]):
