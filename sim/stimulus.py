@@ -99,7 +99,8 @@ def _destinations(test: str, model: FabricModel, packets: int, rng: np.random.Ge
 
 def _exchange(model: FabricModel) -> Traffic:
     nodes = model.plan.network.num_nodes
-    trace = exchange_on(model, words=model.timing.packet_length, at_once=nodes > MOST_TIMED)
+    at_once = nodes > MOST_TIMED or model.machine.is_narrow
+    trace = exchange_on(model, words=model.timing.packet_length, at_once=at_once)
     first = np.arange(nodes + 1, dtype=np.int64) * (nodes - 1)
     return Traffic(first, np.asarray(model.plan.address.of_node(trace.destination)), trace.cycle)
 
@@ -116,9 +117,9 @@ def make_case(test: str, model: FabricModel, *, packets: int = 0, seed: int = 1,
     test : str
         ``hops``: every ordered pair once. ``random``: uniform and hotspot traffic at full rate, sinks stalling, sources
         pausing, some destinations impossible where the address has holes. ``exchange``: a total exchange by its
-        timetable, see :func:`hdnhw.measurement.replay.exchange_on`. ``faults``: as ``random``, on a model with faults.
-        ``held``: as ``random``, but sources do not pause, sinks stall more, and none is ready at first. ``errors``: as
-        ``random``, the packets numbered in their head flits.
+        timetable, see :func:`hdnhw.measurement.replay.exchange_on`, or at once where there can be none. ``faults``: as
+        ``random``, on a model with faults. ``held``: as ``random``, but sources do not pause, sinks stall more, and
+        none is ready at first. ``errors``: as ``random``, the packets numbered in their head flits.
     model : FabricModel
     packets : int
         Packets of the random test, rounded up to a multiple of the nodes.

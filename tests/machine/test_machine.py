@@ -241,6 +241,13 @@ def test_an_option_reaches_command_line_keys_and_rows(name):
     assert make_machine(spec).options()[name] == value
 
 
+def test_cycles_depend_on_the_bits_of_flits_where_channels_are_narrow():
+    for narrow, keys in ((None, 1), ("cross1=8", 2)):
+        specs = [spec_of(flit_width=width, channel_width=narrow) for width in (32, 64)]
+        assert len({spec.timed for spec in specs}) == keys
+        assert all(make_machine(spec.timed).links == make_machine(spec).links for spec in specs)
+
+
 def test_what_the_help_says_of_defaults():
     parser = Parser()
     add_machine_options(parser, defaults={"flit_width": "the board's"}, pins=False)

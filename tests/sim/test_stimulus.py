@@ -11,7 +11,7 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.sim import stimulus
-from hdnhw.sim.stimulus import Case, load_case
+from hdnhw.sim.stimulus import Case, load_case, make_case
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.packets import Terminals
@@ -78,3 +78,13 @@ def test_a_load_without_packets_or_with_too_many_is_refused(made, monkeypatch):
     monkeypatch.setattr(stimulus, "CAPACITY", 1000)
     with pytest.raises(SpecError, match=r"a case must have at most 1000 packets, not \d+"):
         case_of(made, LOAD)
+
+
+def test_an_exchange_has_a_timetable_if_no_channel_is_narrow(made):
+    spec = FabricSpec(network=made.network.spec, packet_length=4)
+    wide, narrow = (
+        make_case("exchange", FabricModel(Machine(each, made)))
+        for each in (spec, replace(spec, channel_width="cross1=16"))
+    )
+    assert len(wide.expected.packet) == len(narrow.expected.packet) == 8 * 7
+    assert wide.traffic.earliest.max() > 0 == narrow.traffic.earliest.max()
