@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hdnhw.boards.bitstream import build_bitstream
+from hdnhw.boards.bitstream import build_bitstreams
 from hdnhw.boards.catalogue import BOARDS
 from hdnhw.cli import say
 
@@ -15,7 +15,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for board in BOARDS.values():
         spec = board.fabric
-        built = build_bitstream(board, spec, packets=PACKETS, root=Path("build") / "boards", say=say)
+        (built,) = build_bitstreams(board, spec, packets=PACKETS, root=Path("build") / "boards", say=say)
         size = built.bitstream.stat().st_size if built.passed else 0
         cells = built.utilization["comb"]
         print(

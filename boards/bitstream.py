@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdnhw.boards.catalogue import Board
-from hdnhw.boards.selftest import SelfTest, check_testable
-from hdnhw.boards.top import BoardTop
+from hdnhw.boards.exerciser import Side
+from hdnhw.boards.selftest import SIDES, SelfTest, check_testable
+from hdnhw.boards.top import BoardTop, link_resource
 from hdnhw.fpga.block_ram import choose_ram, use_output_registers
 from hdnhw.fpga.family import DEVICES
 from hdnhw.fpga.nextpnr import fmax_of, read_report
 from hdnhw.fpga.tools import ToolError, run_tool, tool_versions
 from hdnhw.machine.machine import make_machine
 from hdnhw.spec import FabricSpec
-from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+from hdnhw.spec.chips import ChipOptions
+from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric, emit_fabric
 
 BUILD_ROOT = Path("build") / "boards"
 DESIGN = "top"
@@ -29,6 +31,9 @@ PAUSE_SECONDS = 3
 """Time between two runs on a board."""
 
 ACTIVITY_SECONDS = 0.05
+
+PATIENCE_SECONDS = 60
+"""Time for which a board waits for the other one."""
 
 
 @dataclass(frozen=True)
@@ -65,29 +70,32 @@ class BoardBuild:
         return self.fmax_mhz >= self.clock_mhz
 
 
-def _self_test(fabric: EmittedFabric, board: Board, packets: int) -> SelfTest:
+def _self_test(fabric: EmittedFabric, board: Board, packets: int, chip: int | None) -> SelfTest:
     return SelfTest(
         fabric,
         divisor=board.divisor,
         packets=packets,
         pause_cycles=PAUSE_SECONDS * board.clock_hz,
         activity_cycles=int(ACTIVITY_SECONDS * board.clock_hz),
+        side=None if chip is None else Side(chip, PATIENCE_SECONDS * board.clock_hz),
     )
 
 
-def build_bitstream(
+def build_bitstreams(
     board: Board,
     spec: FabricSpec,
     *,
     packets: int,
+    cut: ChipOptions = ONE_CHIP,
     seed: int = 1,
     root: Path = BUILD_ROOT,
     say: Callable[[str], None] = lambda _: None,
-) -> BoardBuild:
-    """Synthesize, place and route, and pack the self-test of a fabric for a board.
+) -> list[BoardBuild]:
+    """Synthesize, place and route, and pack the self-test of a fabric for a board, or for two that are linked.
 
     Everything is made in ``ROOT/BOARD/work``, logs included; the bitstream goes to ``ROOT/BOARD`` last, and only if it
-    meets the board's clock. One that was there before is gone as soon as the work begins.
+    meets the board's clock. One that was there before is gone as soon as the work begins. Those of two boards are
+    numbered, ``work-0`` and ``BOARD-0``.
 
     Parameters
     ----------
@@ -95,6 +103,8 @@ def build_bitstream(
     spec : FabricSpec
     packets : int
         Packets of the random test, a node.
+    cut : ChipOptions
+        Into the chips of two boards.
     seed : int
         Seed of place-and-route.
     root : Path
@@ -104,16 +114,20 @@ def build_bitstream(
     Raises
     ------
     SpecError
-        If the fabric cannot be built or tested, or was to be in more block RAMs than the board's device has.
+        If the fabric cannot be built or tested, or was to be in more block RAMs than the board's device has, or the
+        board has no header for the link.
     ToolError
         If a tool fails, or another build for the board is under way.
     """
-    started = time.monotonic()
-    check_testable(make_machine(spec))
-    spec = choose_ram(spec, DEVICES[board.device])
-    fabric = emit_fabric(spec)
+    machine = make_machine(spec)
+    board.check_link(cut)
+    check_testable(machine, cut)
+    routers = None if cut.chips is None else machine.network.num_nodes // len(SIDES)
+    fabric = emit_fabric(choose_ram(spec, DEVICES[board.device], routers=routers), cut=cut)
+    folder, chips = root / board.name, [None] if cut.chips is None else SIDES
     with _locked(root / f"{board.name}.lock"):
-        return _build_locked(board, fabric, packets, seed, root / board.name, say, started)
+        shutil.rmtree(folder, ignore_errors=True)
+        return [_build_locked(board, fabric, packets, seed, folder, say, chip) for chip in chips]
 
 
 @contextmanager
@@ -135,13 +149,14 @@ def _build_locked(
     seed: int,
     folder: Path,
     say: Callable[[str], None],
-    started: float,
+    chip: int | None,
 ) -> BoardBuild:
-    top = BoardTop(_self_test(fabric, board, packets))
-    work, bitstream = folder / "work", folder / f"{board.name}{board.bitstream}"
-    shutil.rmtree(folder, ignore_errors=True)
+    started = time.monotonic()
+    top = BoardTop(_self_test(fabric, board, packets, chip))
+    number = "" if chip is None else f"-{chip}"
+    work, bitstream = folder / f"work{number}", folder / f"{board.name}{number}{board.bitstream}"
     network = fabric.machine.network
-    say(f"{board.name}: {network.spec}, {network.num_nodes} routers; elaborating ...")
+    say(f"{board.name}{number}: {network.spec}, {network.num_nodes} routers; elaborating ...")
     commands = _prepare(board, top, fabric, seed, work)
     for tool, arguments in zip(board.tools, commands, strict=True):
         say(f"  {tool} ...")
@@ -167,6 +182,8 @@ def _build_locked(
 def _prepare(board: Board, top: BoardTop, fabric: EmittedFabric, seed: int, work: Path) -> list[list[str]]:
     """Write the files of a build; return the arguments of each tool."""
     platform = board.platform()
+    if fabric.chips is not None:
+        platform.add_resources([link_resource(board, fabric.chips.cut.link_width)])
     for name, text in fabric.verilog.items():
         platform.add_file(name, text)
     options = f"--seed {seed} --timing-allow-fail --report {REPORT}"

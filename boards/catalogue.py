@@ -6,8 +6,9 @@ from typing import Any
 
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
-from hdnhw.support.naming import choices_text
+from hdnhw.support.naming import choices_text, named
 
 PACKETS, SIMULATED_PACKETS = 1000, 50
 """Packets of the random test, a node, on a board and in a simulation, unless told otherwise."""
@@ -17,6 +18,10 @@ MOST_PACKETS = 1 << 15
 
 BAUD = 115_200
 """Bits a second on the serial line."""
+
+
+LINK_CONTROLS = ("clk", "mark")
+"""Pins of a link beside those of a word, each way; they come first on a header."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,9 @@ class Board:
         Options for Yosys's ``synth_*``.
     flash : str
         Command that loads the bitstream, with {} for the file.
+    header : tuple of (str, int)
+        Connector 0 of the platform, of that name, for a link to another board, and how many pins it has each way: words
+        come in by its pins K+, and leave by K-. No pins by default.
     """
 
     name: str
@@ -58,6 +66,7 @@ class Board:
     bitstream: str
     synth_opts: str
     flash: str
+    header: tuple[str, int] = ("", 0)
 
     def platform(self) -> Any:
         """Return the Amaranth platform."""
@@ -78,6 +87,16 @@ class Board:
     def tools(self) -> list[str]:
         """Tools in the order in which they run."""
         return ["yosys", f"nextpnr-{self.family}", {"ecp5": "ecppack", "ice40": "icepack"}[self.family]]
+
+    def check_link(self, cut: ChipOptions) -> None:
+        """Raise SpecError if a network is cut into chips, and the board has no pins for their link."""
+        pins = self.header[1]
+        if cut.chips is not None and not pins:
+            boards = ", ".join(board.name for board in BOARDS.values() if board.header[1])
+            raise SpecError(f"{named('chips')} needs a board with a header for the link, {boards}, not {self.name}")
+        if cut.chips is not None and cut.link_width > pins - len(LINK_CONTROLS):
+            most = pins - len(LINK_CONTROLS)
+            raise SpecError(f"{named('link_width')} must be 8 to {most} bits on {self.name}, not {cut.link_width}")
 
     @property
     def divisor(self) -> int:
@@ -101,6 +120,7 @@ BOARDS = {
             bitstream=".bit",
             synth_opts="-abc9 -noflatten",
             flash="openFPGALoader --board ulx3s {}",
+            header=("gpio", 28),
         ),
         Board(
             name="icepi-zero",

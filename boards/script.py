@@ -20,7 +20,7 @@ class Command(enum.Enum, shape=8):
     NUMBER = 0xC0
 
 
-class Count(enum.Enum, shape=3):
+class Count(enum.Enum, shape=4):
     """Numbers that a script can print."""
 
     SENT = 0
@@ -31,6 +31,9 @@ class Count(enum.Enum, shape=3):
     DROPPED = 5
     CYCLES = 6
     RUN = 7
+    LINK_DAMAGED = 8
+    LINK_RESENT = 9
+    LINK_LOST = 10
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,15 @@ _LINES: dict[TrafficKind, tuple[str | Count, ...]] = {
     TrafficKind.RANDOM: ("random: ", *_TRAFFIC_LINE),
     TrafficKind.IMPOSSIBLE: _IMPOSSIBLE_LINE,
 }
+_LINK_LINE = (
+    "link: ",
+    Count.LINK_DAMAGED,
+    " frames damaged, ",
+    Count.LINK_RESENT,
+    " sent again, ",
+    Count.LINK_LOST,
+    " packets lost\n",
+)
 
 
 def _encode(*parts: str | Count) -> list[int]:
@@ -89,7 +101,7 @@ def _encode(*parts: str | Count) -> list[int]:
     return code
 
 
-def self_test_script(title: str, *, impossible: bool) -> Script:
+def self_test_script(title: str, *, impossible: bool, linked: bool = False) -> Script:
     """Return the script of the self-test: a line a test, then PASS or FAIL.
 
     Parameters
@@ -98,11 +110,15 @@ def self_test_script(title: str, *, impossible: bool) -> Script:
         What is tested; ends the first line but for the number of the run.
     impossible : bool
         Whether the network has addresses that name no node.
+    linked : bool
+        Whether part of the network is on another board: then the exchange is the only test, and the link has a line.
     """
     kinds = [kind for kind in TrafficKind if impossible or kind is not TrafficKind.IMPOSSIBLE]
+    kinds = [TrafficKind.EXCHANGE] if linked else kinds
     code = [*_encode(f"hdnhw self-test: {title}, run ", Count.RUN, "\n"), Command.CLEAR.value]
     for kind in kinds:
         code += [Command.TEST.value | kind.value, *_encode(*_LINES[kind])]
+    code += _encode(*_LINK_LINE) if linked else []
     code += [Command.FAIL_JUMP.value, *_encode("PASS\n"), Command.END.value]
     return Script((*code, *_encode("FAIL\n"), Command.END.value), failed=len(code))
 
@@ -115,8 +131,8 @@ class ScriptPlayer(wiring.Component):
     Parameters
     ----------
     script : Script
-    pause_cycles : int
-        Cycles between two runs.
+    pause_cycles : int or None
+        Cycles between two runs; None if there is one alone.
     clear_cycles : int
         Cycles for which `clear` is held.
 
@@ -141,7 +157,7 @@ class ScriptPlayer(wiring.Component):
         Number of the run, from 1.
     """
 
-    def __init__(self, script: Script, *, pause_cycles: int, clear_cycles: int = 16) -> None:
+    def __init__(self, script: Script, *, pause_cycles: int | None, clear_cycles: int = 16) -> None:
         self._script, self._pause_cycles, self._clear_cycles = script, pause_cycles, clear_cycles
         super().__init__(
             {
@@ -165,7 +181,7 @@ class ScriptPlayer(wiring.Component):
         m.submodules.code = rom = memory.Memory(shape=8, depth=len(code), init=code)
         read = rom.read_port()
         address = Signal(range(len(code)))
-        wait = Signal(range(max(self._pause_cycles, self._clear_cycles)))
+        wait = Signal(range(max(self._pause_cycles or 0, self._clear_cycles)))
         m.d.comb += [
             read.addr.eq(address),
             self.text.payload.eq(read.data),
@@ -192,7 +208,7 @@ class ScriptPlayer(wiring.Component):
             with m.State("pause"):
                 m.d.comb += self.pausing.eq(1)
                 m.d.sync += wait.eq(wait - 1)
-                with m.If(wait == 0):
+                with m.If((wait == 0) & (self._pause_cycles is not None)):
                     m.d.sync += [address.eq(0), self.run.eq(self.run + 1)]
                     m.next = "fetch"
         return m
@@ -218,5 +234,5 @@ class ScriptPlayer(wiring.Component):
                     m.d.sync += address.eq(self._script.failed)
                 m.next = "fetch"
             with m.Default():
-                m.d.sync += wait.eq(self._pause_cycles - 1)
+                m.d.sync += wait.eq((self._pause_cycles or 1) - 1)
                 m.next = "pause"

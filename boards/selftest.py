@@ -4,31 +4,40 @@ from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out
+from amaranth.lib.wiring import Out, connect, flipped
 
 from hdnhw.boards.decimal import DecimalPrinter
-from hdnhw.boards.exerciser import COUNT_WIDTH, Exerciser
+from hdnhw.boards.exerciser import COUNT_WIDTH, Exerciser, Side
 from hdnhw.boards.pattern import HeadFormat
 from hdnhw.boards.script import Count, ScriptPlayer, self_test_script
 from hdnhw.boards.uart import UartTransmitter
+from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import Machine
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
-from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.support.naming import named
+from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric
+
+SIDES = (0, 1)
+"""The chips of a network on two boards."""
+
+LINK_QUIET_CYCLES = 1 << 17
+"""Cycles without a flit before a test on two boards is over: more than a link takes to send again what was lost."""
 
 
-def default_quiet_cycles(machine: Machine) -> int:
-    """Return for how many cycles nothing must have moved before a test is over."""
-    return max(4096, 256 * (machine.timing.hop_cycles + machine.longest))
+def default_quiet_cycles(machine: Machine, *, linked: bool = False) -> int:
+    """Return for how many cycles nothing must have moved before a test is over, on one board or two that are linked."""
+    return max(LINK_QUIET_CYCLES if linked else 4096, 256 * (machine.timing.hop_cycles + machine.longest))
 
 
-def check_testable(machine: Machine) -> None:
+def check_testable(machine: Machine, cut: ChipOptions = ONE_CHIP) -> None:
     """Check that a machine can be tested, before any hardware is made.
 
     Raises
     ------
     SpecError
-        If it has one node, a head flit has no room for source and destination, or the top level of the fabric has ports
-        that a self-test does not connect.
+        If it has one node, a head flit has no room for source and destination, the top level of the fabric has ports
+        that a self-test does not connect, or it is cut into more than two chips, or their link is no pins.
     """
     network = machine.network
     if network.num_nodes < 2:
@@ -39,10 +48,19 @@ def check_testable(machine: Machine) -> None:
     if machine.spec.endpoints is not None:
         raise SpecError(f"a self-test connects nothing but streams: {machine.spec.endpoints.title} are not for boards")
     HeadFormat(machine.flits)
+    if cut.chips is None:
+        return
+    if cut.link != "parallel":
+        raise SpecError(f"{named('link')} must be parallel on boards, which have pins, not {cut.link}")
+    count = lay_chips(network, cut.chips).num_chips
+    if count != len(SIDES):
+        raise SpecError(f"{named('chips', cut.chips)} must cut {network.spec} in two, a chip for a board, not {count}")
 
 
 class SelfTest(wiring.Component):
     """A fabric with its traffic, the checks and the report; it runs again and again with other random traffic.
+
+    On one of two boards it runs once, as a board that begins anew loses packets of the other one.
 
     Parameters
     ----------
@@ -55,6 +73,7 @@ class SelfTest(wiring.Component):
     pause_cycles : int
         Cycles between two runs.
     quiet_cycles : int, optional
+    side : Side, optional
         See :class:`hdnhw.boards.exerciser.Exerciser`.
     activity_cycles : int
         Cycles for which `active` stays after the last flit.
@@ -71,6 +90,8 @@ class SelfTest(wiring.Component):
         Some run since power-up has failed.
     active : Out(1)
         Flits are moving, or did a moment ago.
+    link : Out(Signature)
+        The pins of the link to the other board, if there is one.
     """
 
     def __init__(
@@ -81,19 +102,22 @@ class SelfTest(wiring.Component):
         packets: int,
         pause_cycles: int,
         quiet_cycles: int | None = None,
+        side: Side | None = None,
         activity_cycles: int = 1,
     ) -> None:
         machine, network = fabric.machine, fabric.machine.network
         sizes = f"{machine.spec.packet_length} flits of {machine.spec.flit_width} bits"
-        title = f"{network.spec}, {network.num_nodes} routers, {sizes}"
-        script = self_test_script(title, impossible=machine.address.has_holes)
-        quiet = quiet_cycles or default_quiet_cycles(machine)
-        self._exerciser = Exerciser(fabric, packets=packets, quiet_cycles=quiet)
-        self._player = ScriptPlayer(script, pause_cycles=pause_cycles)
+        where = "" if side is None else f"board {side.chip} of {len(SIDES)}, "
+        title = f"{network.spec}, {network.num_nodes} routers, {where}{sizes}"
+        script = self_test_script(title, impossible=machine.address.has_holes, linked=side is not None)
+        quiet = quiet_cycles or default_quiet_cycles(machine, linked=side is not None)
+        self._exerciser = Exerciser(fabric, packets=packets, quiet_cycles=quiet, side=side)
+        self._player = ScriptPlayer(script, pause_cycles=pause_cycles if side is None else None)
         self._uart = UartTransmitter(divisor=divisor)
         self._activity_cycles = activity_cycles
+        own = {name: member for name, member in self._exerciser.signature.members.items() if name == "link"}
         super().__init__(
-            {"tx": Out(1, init=1), "running": Out(1), "passed": Out(1), "failed": Out(1), "active": Out(1)}
+            {"tx": Out(1, init=1), "running": Out(1), "passed": Out(1), "failed": Out(1), "active": Out(1), **own}
         )
 
     def elaborate(self, platform: Any) -> Module:
@@ -109,6 +133,8 @@ class SelfTest(wiring.Component):
             player.passed.eq(exerciser.passed),
             self.tx.eq(uart.o),
         ]
+        if "link" in self.signature.members:
+            connect(m, flipped(self.link), exerciser.link)
         self._elaborate_printing(m)
         self._elaborate_lights(m)
         return m
@@ -120,6 +146,7 @@ class SelfTest(wiring.Component):
         numbers = {count: getattr(exerciser, count.name.lower(), None) for count in Count}
         lost = Mux(exerciser.sent > exerciser.received, (exerciser.sent - exerciser.received)[:COUNT_WIDTH], 0)
         numbers |= {Count.LOST: lost, Count.RUN: player.run}
+        numbers = {count: value for count, value in numbers.items() if value is not None}
         with m.Switch(player.number.payload):
             for count, value in numbers.items():
                 with m.Case(count):

@@ -257,10 +257,12 @@ class Terminal(wiring.Component):
     kind : In(TrafficKind)
     busy : Out(1)
         See :class:`PacketGenerator`.
+    forget : In(1)
+        Set the balance to 0.
     collect : In(1)
         Pass `balance_i` on to `balance_o`, one terminal a cycle.
     balance_i, balance_o : In, Out(balance_width)
-        The sum of the heads sent less those received since `start`, modulo a power of two.
+        The sum of the heads sent less those received since `forget`, modulo a power of two.
     active : Out(1)
         A flit was injected or ejected in the cycle before.
     sent, received, misrouted, corrupted, dropped : Out(1)
@@ -282,6 +284,7 @@ class Terminal(wiring.Component):
                 "start": In(1),
                 "kind": In(TrafficKind),
                 "busy": Out(1),
+                "forget": In(1),
                 "collect": In(1),
                 "balance_i": In(balance_width(flits)),
                 "balance_o": Out(balance_width(flits)),
@@ -319,7 +322,7 @@ class Terminal(wiring.Component):
         width = balance_width(self._flits)
         come = Mux(do_inject & first, generator.inject.payload[:width], 0)
         gone = Mux(checker.is_head, checker.head[:width], 0)
-        with m.If(self.start):
+        with m.If(self.forget):
             m.d.sync += self.balance_o.eq(0)
         with m.Elif(self.collect):
             m.d.sync += self.balance_o.eq(self.balance_i)

@@ -1,4 +1,4 @@
-"""Run Verilog with a serial line under Verilator and return what the line says."""
+"""Run Verilog with serial lines under Verilator and return what the lines say."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,11 @@ BUILD_ARGS = (*(one for one in BUILD_ARGUMENTS if one != "--hierarchical"), "-Wn
 
 CONTROL = """`verilator_config
 lint_off
-public_flat_rw -module "{top}" -var "clk"
-public_flat_rw -module "{top}" -var "rst"
-public_flat_rd -module "{top}" -var "tx"
-"""
-"""Verilator control file: cocotb sees three pins."""
+{rules}"""
+"""Verilator control file: cocotb sees three pins a line."""
+
+PINS = {"clk": "rw", "rst": "rw", "tx": "rd"}
+"""What a line has, and what cocotb does with it."""
 
 
 def hear(
@@ -23,12 +23,15 @@ def hear(
     *,
     divisor: int,
     endings: Sequence[str],
+    lines: Sequence[str] = ("",),
     runs: int = 1,
     cycle_limit: int,
     plusargs: Sequence[str] = (),
     root: Path = BUILD_ROOT,
-) -> str:
+) -> list[str]:
     """Simulate the module `top`, which has ports clk, rst and tx, and decode its serial line bit by bit.
+
+    Of several lines the clocks differ a little, and resets end one after the other.
 
     Parameters
     ----------
@@ -39,8 +42,10 @@ def hear(
         Cycles a bit on the line.
     endings : sequence of str
         Lines that end a run.
+    lines : sequence of str
+        What the ports of each line have behind these names.
     runs : int
-        Runs to wait for.
+        Runs to wait for, of each line.
     cycle_limit : int
         Most cycles until the last verdict.
     plusargs : sequence of str
@@ -50,15 +55,17 @@ def hear(
 
     Returns
     -------
-    str
-        The text up to the last ending, with newlines as the only line ends.
+    list of str
+        The text of each line up to the last ending, with newlines as the only line ends.
 
     Raises
     ------
     ToolError
         If the simulator fails or time is up.
     """
-    files = {"listener.vlt": CONTROL.format(top=top), **sources}
+    pins = [(f"{pin}{line}", access) for line in lines for pin, access in PINS.items()]
+    rules = "".join(f'public_flat_{access} -module "{top}" -var "{pin}"\n' for pin, access in pins)
+    files = {"listener.vlt": CONTROL.format(rules=rules), **sources}
     build = Build("uart", files, top, arguments=BUILD_ARGS, root=root)
     build.make()
     run = build.clear_run_folder()
@@ -67,8 +74,9 @@ def hear(
         "HDNHW_CYCLE_LIMIT": str(cycle_limit),
         "HDNHW_ENDINGS": " ".join(endings),
         "HDNHW_RUNS": str(runs),
+        "HDNHW_LINES": ",".join(lines),
     }
     build.run("hdnhw.sim.uart", run, plusargs=list(plusargs), extra_env=environment)
-    text = (run / "text").read_bytes().decode("ascii").replace("\r\n", "\n")
+    texts = [(run / f"text{line}").read_bytes().decode("ascii").replace("\r\n", "\n") for line in lines]
     shutil.rmtree(run)
-    return text
+    return texts

@@ -1,4 +1,4 @@
-"""The cocotb test that listens to a serial line; :mod:`hdnhw.sim.listener` says by environment what and how long."""
+"""The cocotb test that listens to serial lines; :mod:`hdnhw.sim.listener` says by environment what and how long."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,13 @@ from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, FallingEdge, SimTimeoutError, Timer, with_timeout
+from cocotb.triggers import ClockCycles, Combine, FallingEdge, SimTimeoutError, Timer, with_timeout
 
-PERIOD_NS = 10
-RESET_CYCLES = 4
+PERIOD_NS, DIFFERENCE_NS = 10_000, 2
+"""Of the clock of the first line, and how much longer that of the next one is."""
+
+RESET_CYCLES, LATER_CYCLES = 4, 3001
+"""Of the reset of the first line, and how much longer that of the next one is."""
 
 
 async def _receive_byte(line: Any, bit_ns: int) -> int:
@@ -26,13 +29,20 @@ async def _receive_byte(line: Any, bit_ns: int) -> int:
     return byte
 
 
-async def _receive_runs(line: Any, bit_ns: int, path: Path) -> None:
-    """Write what the line says to a file, character by character, up to the verdict of the last run."""
+async def _receive_runs(dut: Any, line: str, number: int, path: Path) -> None:
+    """Reset one line, and write what it says to a file, character by character, up to the verdict of the last run."""
+    clk, rst, tx = (getattr(dut, f"{pin}{line}") for pin in ("clk", "rst", "tx"))
+    period = PERIOD_NS + number * DIFFERENCE_NS
+    bit_ns = int(os.environ["HDNHW_DIVISOR"]) * period
+    rst.value = 1
+    Clock(clk, period, "ns").start()
+    await ClockCycles(clk, RESET_CYCLES + number * LATER_CYCLES)
+    rst.value = 0
     endings = [f"\n{ending}\r\n".encode("ascii") for ending in os.environ["HDNHW_ENDINGS"].split()]
     text, left = b"", int(os.environ["HDNHW_RUNS"])
     with path.open("wb", buffering=0) as file:
         while left:
-            byte = bytes([await _receive_byte(line, bit_ns)])
+            byte = bytes([await _receive_byte(tx, bit_ns)])
             file.write(byte)
             text += byte
             left -= any(text.endswith(ending) for ending in endings)
@@ -40,15 +50,12 @@ async def _receive_runs(line: Any, bit_ns: int, path: Path) -> None:
 
 @cocotb.test()
 async def listen(dut: Any) -> None:
-    """Reset, then decode the line until as many runs as asked have ended, or time is up."""
-    bit_ns = int(os.environ["HDNHW_DIVISOR"]) * PERIOD_NS
-    limit = int(os.environ["HDNHW_CYCLE_LIMIT"])
-    dut.rst.value = 1
-    Clock(dut.clk, PERIOD_NS, "ns").start()
-    await ClockCycles(dut.clk, RESET_CYCLES)
-    dut.rst.value = 0
-    path = Path("text")
+    """Decode all lines until as many runs of each as asked have ended, or time is up."""
+    limit, lines = int(os.environ["HDNHW_CYCLE_LIMIT"]), os.environ["HDNHW_LINES"].split(",")
+    paths = [Path(f"text{line}") for line in lines]
+    hearing = [cocotb.start_soon(_receive_runs(dut, line, number, paths[number])) for number, line in enumerate(lines)]
     try:
-        await with_timeout(_receive_runs(dut.tx, bit_ns, path), limit * PERIOD_NS, "ns")
+        await with_timeout(Combine(*hearing), limit * PERIOD_NS, "ns")
     except SimTimeoutError:
-        raise AssertionError(f"no verdict in {limit} cycles after {path.read_bytes()!r}") from None
+        said = [path.read_bytes() for path in paths]
+        raise AssertionError(f"no verdict in {limit} cycles after {said!r}") from None

@@ -1,9 +1,9 @@
 """Networks on several chips: how they are cut, and what is between them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
-from hdnhw.spec.options import Choice, Options, Size, Text, option
+from hdnhw.spec.options import Choice, Options, Size, Text, members_of, option, options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
@@ -52,6 +52,7 @@ class ChipOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for own in fields(ChipOptions):
-            if self.chips is None and getattr(self, own.name) != own.default:
-                raise SpecError(f"{named(own.name)} needs {named('chips')}")
+        members = members_of(self)
+        for name in options_of(ChipOptions):
+            if self.chips is None and getattr(self, name) != members[name].default:
+                raise SpecError(f"{named(name)} needs {named('chips')}")

@@ -7,7 +7,7 @@ at random are all derived from it.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from math import inf
 from operator import index
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
@@ -306,6 +306,12 @@ def option(default: Any, kind: type[Option], help: str, **about: Any) -> Any:
     It may be None if its annotation says so.
     """
     return field(default=default, metadata={"option": kind(help=help, **about)})
+
+
+def option_of(spec: type, name: str, default: Any) -> Any:
+    """Return an option of a class with another default."""
+    known = replace(options_of(spec)[name], group=group_of(spec, name))
+    return field(default=default, metadata={"option": known})
 
 
 REQUIRED = MISSING

@@ -210,6 +210,10 @@ class EmittedChips:
         width = self.cut.link_width
         return Chip(self.machine, self.chips, self._modules, bridges=self.bridges, word_width=width)
 
+    def pinned(self) -> PinnedChip:
+        """Return the chip whose links go over pins."""
+        return PinnedChip(self._chip(), self.chip, self.chip + WIRES_SUFFIX)
+
     @cached_property
     def text(self) -> str:
         """The bridges and the chip in Verilog."""
@@ -220,8 +224,7 @@ class EmittedChips:
         scripts = [module_script(one, name, flatten=True, initial=self._initial) for name, one in parts.items()]
         scripts.append(module_script(self._chip(), self.chip, flatten=False))
         if self.has_pins:
-            pinned = PinnedChip(self._chip(), self.chip, self.chip + WIRES_SUFFIX)
-            scripts.append(module_script(pinned, self.top, flatten=False))
+            scripts.append(module_script(self.pinned(), self.top, flatten=False))
         return "\n".join(module_texts(scripts))
 
     @property
@@ -281,9 +284,10 @@ class EmittedChips:
                 pins |= {} if self.has_pins else {"clk_i": f"clk_{chip}", "clk_o": f"clk_{there}"}
                 joined = ",\n".join(f"    .{pin}({value})" for pin, value in pins.items())
                 lines += [f"  {wire} #(.DELAY(DELAY), .SEED({seed})) {name} (", joined, "  );"]
-        return "\n".join([self._wire_text(wire), *lines, "endmodule", ""])
+        return "\n".join([self.wire_text(wire), *lines, "endmodule", ""])
 
-    def _wire_text(self, name: str) -> str:
+    def wire_text(self, name: str) -> str:
+        """Return the module of a wire between two chips, in SystemVerilog for simulators."""
         width = self.cut.link_width + 1
         kind, takes = ("pins", "DELAY cycles") if self.has_pins else ("stream", "DELAY cycles, and one of clk_o")
         head = _HEAD.format(about=f"A wire between two chips, a {kind}", takes=takes, name=name, width=width)

@@ -1,11 +1,14 @@
 """Generators and checkers against Python's own reading of the same packets."""
 
 import random
+from itertools import product
 
 import pytest
 
+from hdnhw.boards.exerciser import due_balance
 from hdnhw.boards.pattern import HeadFormat
 from hdnhw.boards.terminal import PacketChecker, PacketGenerator, Terminal, TrafficKind, check_packets
+from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.networks.build import build
 from hdnhw.networks.parse import parse
@@ -221,3 +224,27 @@ def test_terminal_counts_drops(simulate):
         assert seen == [0, 0, 1, 0, 1, 1, 0]
 
     simulate(dut, bench)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [("torus(4)", "dim0=2"), ("cube(2)", "dim0=2"), ("torus(4, 3)", "dim0=2"), ("rdn(cube(1), 1)", "1")],
+)
+@pytest.mark.parametrize("width", [8, 16, 40])
+def test_what_is_due_is_the_sum_over_all_packets(text, cut, width):
+    chips = lay_chips(build(parse(text)), cut)
+    layout = AddressLayout(chips.network)
+    flits = FlitFormat(width, layout.width, 1)
+    address = [int(each) for each in layout.of_nodes]
+    digits = [tuple(layout.unpack(each)) for each in address]
+    radices = [field.radix for field in layout.fields]
+    order = sorted(digits)
+    for nodes in chips.nodes.tolist():
+        total = 0
+        for src, dst in product(range(len(address)), repeat=2):
+            step = tuple(
+                (there - here) % radix for there, here, radix in zip(digits[dst], digits[src], radices, strict=True)
+            )
+            sign = (src in nodes) - (dst in nodes)
+            total += sign * packet_of(flits, address[dst], address[src], order.index(step) - 1)[0]
+        assert due_balance(layout, flits, nodes) == total % 2 ** min(16, width)
