@@ -1,6 +1,6 @@
 """A fabric with a terminal at every node, and the counts of a test."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -150,9 +150,9 @@ class Exerciser(wiring.Component):
         self._layout, self._flits = machine.address, machine.flits
         self._packets, self._quiet_cycles, self._side = packets, quiet_cycles, side
         own: dict[str, Any] = {}
-        if side is None or chips is None:
-            self._nodes, make = list(range(machine.network.num_nodes)), partial[Any](Fabric, machine)
-        else:
+        self._nodes = list(range(machine.network.num_nodes))
+        make: Callable[[], Any] = partial(Fabric, machine)
+        if side is not None and chips is not None:
             self._nodes, make = chips.chips.nodes[side.chip].tolist(), chips.pinned
             self._chip = Const(chips.chips.chip_number(side.chip), len(chips.chips.chip_bits))
             own = {"link": Out(wiring.Signature(pins_of(chips.cut.link_width)))}

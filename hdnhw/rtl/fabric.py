@@ -129,7 +129,7 @@ class Fabric(wiring.Component):
             for node, shape in enumerate(self._shapes)
             for port in shape.ports
         }
-        ways = {channel: behind for channel in begins if (behind := self._behind(*channel))}
+        ways = {channel: end for channel in begins if (end := self._behind(*channel))}
         ends = {channel: begins[channel] for channel in ways}
         registers = {
             port: Part(partial(channel_between, machine, port), names.channels.get(port, ""))
