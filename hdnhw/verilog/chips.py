@@ -7,7 +7,7 @@ from typing import Any
 from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bridge.parallel import ParallelWires
-from hdnhw.rtl.chip import COUNTS, Chip, PinnedChip, bridge_of, check_chips
+from hdnhw.rtl.chip import COUNTS, Chip, PinnedChip, bridge_of
 from hdnhw.rtl.fabric import FabricModules
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.spec.options import options_of
@@ -167,7 +167,6 @@ class EmittedChips:
     def __init__(
         self, machine: Machine, modules: FabricModules, cut: ChipOptions, *, ports: dict[str, Any], initial: bool
     ) -> None:
-        check_chips(machine, cut)
         self.machine, self.cut, self.chips = machine, cut, lay_chips(machine.network, cut.chips or "")
         self._modules, self._ports, self._initial = modules, ports, initial
         self.chip, self.system = modules.top + CHIP_SUFFIX, modules.top + SYSTEM_SUFFIX

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from hdnhw.endpoints import declared
+from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.networks.build import build
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
+from hdnhw.rtl.chip import check_chips
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec
@@ -169,6 +171,9 @@ def emit_machine(
         check_clocks(machine)
     if cut.chips is not None and (node_clocks or wrapper):
         raise SpecError(f"{named('chips')} does not go with {named('node_clocks' if node_clocks else 'wrapper')}")
+    if cut.chips is not None:
+        check_chips(machine, cut)
+        _ = lay_chips(machine.network, cut.chips)
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
     manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
