@@ -263,9 +263,10 @@ class Exerciser(wiring.Component):
         due = due_balance(self._layout, self._flits, self._nodes)
         clean = Signal()
         complete = Signal()
+        whole = Const(1) if self._side is None else self.link_lost == 0
         m.d.comb += [
             clean.eq(~busy & (self.misrouted == 0) & (self.corrupted == 0)),
-            complete.eq((self.received == self.sent) & (balance == due) & (self.dropped == 0)),
+            complete.eq((self.received == self.sent) & (balance == due) & (self.dropped == 0) & whole),
         ]
         with m.Switch(self.kind):
             with m.Case(TrafficKind.EXCHANGE):
