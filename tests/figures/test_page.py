@@ -68,6 +68,7 @@ def row(spec, rate, latency, *, steady=True):
         "queueing": "voq",
         "switching": "store-and-forward",
         "channel_latency": "1",
+        "channel_width": None,
         "crc": False,
         "gapless_packets": False,
         "rate": rate,

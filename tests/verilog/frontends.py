@@ -41,9 +41,10 @@ from hdnhw.fusesoc import generate
 from hdnhw.litex import NetworkOnChip
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
-from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
+from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric, emit_fabric, write_fabric
 from hdnhw.verilog.verilog import module_text
 from hdnhw.verilog.wrapper.ports import top_ports
 from hdnhw.verilog.yosys import run_scripts
@@ -94,9 +95,16 @@ def _emitted(spec: FabricSpec, top: str, initial: bool, wrapper: bool, node_cloc
 
 
 def emit_once(
-    spec: FabricSpec, *, top: str, initial: bool = True, wrapper: bool = False, node_clocks: bool = False
+    spec: FabricSpec,
+    *,
+    top: str,
+    initial: bool = True,
+    wrapper: bool = False,
+    node_clocks: bool = False,
+    cut: ChipOptions = ONE_CHIP,
 ) -> EmittedFabric:
     """Return a fabric as text; that which the generator makes is also another cell's."""
+    assert cut.chips is None
     return _emitted(spec, top, initial, wrapper, node_clocks)
 
 
