@@ -212,6 +212,7 @@ def test_options_and_what_is_special_in_html():
         "queueing": "voq",
         "switching": "store-and-forward",
         "channel latency": "1",
+        "channel width": "—",
         "crc": "no",
         "gapless packets": "no",
         "lanes": "1",
