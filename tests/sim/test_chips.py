@@ -77,7 +77,9 @@ def test_the_bench_sees_each_fault(fault: str) -> None:
     wrong = {name: getattr(verdict, name) for name in FAULTS}
     assert not verdict.passed
     assert wrong[fault] == 2, verdict  # one of each node
-    assert all(not count for name, count in wrong.items() if name != fault), verdict
+    # The next one of a source is not the next number, and what comes twice stands for another one.
+    behind = {"lost": {"disordered"}, "changed": {"disordered"}, "doubled": {"lost"}}.get(fault, set())
+    assert all(not count for name, count in wrong.items() if name not in {fault, *behind}), verdict
 
 
 def test_a_link_that_is_cut_for_good_loses_packets_and_the_bench_says_so() -> None:
