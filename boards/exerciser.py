@@ -11,9 +11,8 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.boards.terminal import Terminal, TrafficKind, balance_width
 from hdnhw.machine.flit import FlitFormat
-from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH
+from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS
 from hdnhw.rtl.bridge.parallel import pins_of
-from hdnhw.rtl.chip import COUNTS
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.rtl.part import Part, place
 from hdnhw.topology.address import AddressLayout

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hdnhw.rtl.chip import COUNTS
-from hdnhw.sim.harness import ADVANCE
+from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.chips import EmittedChips
 from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.verilog.verilog import ADVANCE
 
 SOURCE, SEQUENCE = 16, 32
 """Bits of a packet behind its destination that say where it is from, and which of its source to that node it is."""
@@ -255,13 +255,14 @@ class SystemBench(Bench[Case, SystemVerdict]):
             "  input wire exchange,",
             "  input wire [7:0] gap,",
             *(f"  output wire [{32 * nodes - 1}:0] {name}," for name in NODE_COUNTS),
-            *(f"  output wire [{16 * len(chips.links) * count - 1}:0] {name}," for name in COUNTS),
+            *(f"  output wire [{COUNTER_WIDTH * len(chips.links) * count - 1}:0] {name}," for name in COUNTS),
             f"  output wire [{len(chips.links) * count - 1}:0] up",
             ");",
         ]
         pins = [f".{name}({name})" for name in (*inputs, "errors", "cut")]
         for chip, places in enumerate(chips.nodes.tolist()):
-            for name, width in (("up", len(chips.links)), *((name, 16 * len(chips.links)) for name in COUNTS)):
+            for name, bits in {"up": 1, **dict.fromkeys(COUNTS, COUNTER_WIDTH)}.items():
+                width = bits * len(chips.links)
                 pins.append(f".{name}_{chip}({name}[{width * chip} +: {width}])")
             for node in places:
                 lines += self._node_lines(node, chip)
@@ -327,6 +328,7 @@ class SystemBench(Bench[Case, SystemVerdict]):
             "resets": [RESET_CYCLES + (draws.randrange(100) if clocks != "equal" else 0) for _ in range(chips)],
             "packets": -(-packets // self.machine.network.num_nodes),
             "exchange": test == "exchange",
+            "counts": dict.fromkeys(NODE_COUNTS, 32) | dict.fromkeys(COUNTS, COUNTER_WIDTH),
             "gap": 32,
             "errors": min(MOST, round(rate * (self._chips.cut.link_width + 1) * 2**32)),
             "cuts": [

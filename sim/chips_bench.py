@@ -63,8 +63,5 @@ async def packets(dut: Any) -> None:
         now = sum(counts(dut.came, 32))
         quiet, came = 0 if now != came else quiet + 1, now
     await Timer(case["periods"][0] * STEP, "ns")
-    result: dict[str, Any] = {
-        name: counts(getattr(dut, name), 32) for name in ("sent", "came", "doubled", "disordered", "changed")
-    }
-    result |= {name: counts(getattr(dut, name), 16) for name in ("damaged", "resent", "lost")}
+    result: dict[str, Any] = {name: counts(getattr(dut, name), width) for name, width in case["counts"].items()}
     Path("result.json").write_text(json.dumps({**result, "up": int(dut.up.value), "cycles": steps * STEP}))

@@ -11,23 +11,13 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import channel_name
 from hdnhw.rtl.router import incoming
 from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.verilog.verilog import ADVANCE
 
 FABRIC_INSTANCE = "fabric"
 """Of the fabric within a top level with endpoints."""
 
 CAPACITY = 1 << 18
 """Most packets of a case."""
-
-ADVANCE = """  function [31:0] advance(input [31:0] value);
-    reg [31:0] a, b;
-    begin
-      a = value ^ (value << 13);
-      b = a ^ (a >> 17);
-      advance = b ^ (b << 5);
-    end
-  endfunction
-"""
-"""A step of the generators of :class:`hdnhw.traffic.packets.Terminals`."""
 
 _BENCH = """// Bench of {top}: {nodes} nodes, packets of {length} flits of {width} bits.
 module bench #(

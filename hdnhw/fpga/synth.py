@@ -62,8 +62,6 @@ from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.rtl.router import Router, node_pins
 from hdnhw.rules.plan import RoutingPlan
-from hdnhw.spec.chips import ChipOptions
-from hdnhw.spec.options import options_of
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.verilog import module_text
 
@@ -365,12 +363,9 @@ def _fabric(spec: SynthSpec) -> _Unit:
 
 
 def _chip(spec: SynthSpec) -> _Unit:
-    device, cut = (
-        DEVICES[FAMILIES[spec.family].device],
-        ChipOptions(**{n: getattr(spec, n) for n in options_of(ChipOptions)}),
-    )
+    device = DEVICES[FAMILIES[spec.family].device]
     places = lay_chips(make_machine(spec.fabric).network, spec.chips or "").num_places
-    fabric = emit_fabric(choose_ram(spec.fabric, device, routers=places), cut=cut)
+    fabric = emit_fabric(choose_ram(spec.fabric, device, routers=places), cut=spec)
     assert fabric.chips is not None
     module = fabric.chips.chip if spec.unit == "chip" else fabric.chips.bridges[0]
     return _Unit(fabric.machine, None, module, f"{fabric.text}\n{fabric.chips.text}", routers=places)

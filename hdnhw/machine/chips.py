@@ -56,12 +56,18 @@ class Chips:
         Of every chip.
     peers : ndarray of int, shape (chips, links, 2)
         The chip at the other end of each link, and which of its links that is.
+    inside : ndarray of int, shape (places, ports)
+        The place of the neighbor behind each port of each place, -1 if there is none on the chip.
+    addresses : ndarray of int, shape (chips, places)
+        The packed address of each node.
     """
 
     network: Network
     nodes: npt.NDArray[np.int64]
     links: tuple[Link, ...]
     peers: npt.NDArray[np.int64]
+    inside: npt.NDArray[np.int64]
+    addresses: npt.NDArray[np.int64]
 
     @property
     def num_chips(self) -> int:
@@ -74,30 +80,19 @@ class Chips:
         return int(self.nodes.shape[1])
 
     @cached_property
-    def _addresses(self) -> npt.NDArray[np.int64]:
-        return AddressLayout(self.network).of_nodes[self.nodes]
-
-    @cached_property
     def chip_bits(self) -> tuple[int, ...]:
         """The bits of a packed address that say which chip a node is on; the others say which of its routers."""
-        varies = int(np.bitwise_or.reduce(self._addresses[:, 0] ^ self._addresses[0, 0]))
+        varies = int(np.bitwise_or.reduce(self.addresses[:, 0] ^ self.addresses[0, 0]))
         return tuple(bit for bit in range(varies.bit_length()) if varies >> bit & 1)
 
     def chip_number(self, chip: int) -> int:
         """Return those bits of a chip, the lowest first."""
-        address = int(self._addresses[chip, 0])
+        address = int(self.addresses[chip, 0])
         return sum((address >> bit & 1) << place for place, bit in enumerate(self.chip_bits))
 
     def address_at(self, place: int) -> int:
         """Return the packed address at a place of the chip whose bits are 0."""
-        return int(self._addresses[0, place]) & ~sum(1 << bit for bit in self.chip_bits)
-
-    @cached_property
-    def inside(self) -> npt.NDArray[np.int64]:
-        """The place of the neighbor behind each port of each place, -1 if it is none of the chip; (places, ports)."""
-        table, place = neighbor_table(self.network)[self.nodes[0]], _inverse(self.nodes)
-        chip = np.where(table >= 0, place[0][table], -1)
-        return np.where(chip == 0, place[1][table], -1)
+        return int(self.addresses[0, place]) & ~sum(1 << bit for bit in self.chip_bits)
 
 
 def lay_chips(network: Network, text: str) -> Chips:
@@ -156,6 +151,8 @@ def lay_chips(network: Network, text: str) -> Chips:
         nodes,
         tuple(Link(tuple((place, port) for place, port in own), tuple(arrivals)) for own, arrivals in links),
         np.stack([peer[:, first], link_of[back[:, first]]], axis=2),
+        inside[0],
+        addresses,
     )
 
 

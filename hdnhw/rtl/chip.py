@@ -5,28 +5,21 @@ from functools import cached_property, partial
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.chips import Chips, Link
 from hdnhw.machine.machine import Machine
-from hdnhw.rtl.bridge.bridge import Bridge
+from hdnhw.machine.timing import HALF_SLOT
+from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS, LEAST_WORD, Bridge
 from hdnhw.rtl.bridge.parallel import ParallelWires, pins_of
-from hdnhw.rtl.channel import ChannelSignature
+from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.part import Part, place, wires
-from hdnhw.rtl.router import node_pins
 from hdnhw.rules.plan import RouterShape
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
-
-COUNTS = {
-    "damaged": "frames that came with an error, or were cut",
-    "resent": "frames that were sent once more",
-    "lost": "packets dropped as the other chip was reset before it had acknowledged them",
-}
-"""What a bridge counts: 16 bits each, which stay at their largest value."""
 
 WORDS = ("tx", "rx")
 """The streams of a link."""
@@ -34,14 +27,19 @@ WORDS = ("tx", "rx")
 
 def link_signature(word_width: int) -> wiring.Signature:
     """Return what a chip has of a link: words both ways, of a frame the last one with `last`, and what it is like."""
-    words = stream.Signature(data.StructLayout({"data": word_width, "last": 1}))
-    return wiring.Signature({"tx": Out(words), "rx": In(words), "up": Out(1), **dict.fromkeys(COUNTS, Out(16))})
+    words, counts = ejection_signature(flit_width=word_width), dict.fromkeys(COUNTS, Out(COUNTER_WIDTH))
+    return wiring.Signature({"tx": Out(words), "rx": In(words), "up": Out(1), **counts})
+
+
+def ahead_of(machine: Machine, chips: Chips, link: Link) -> tuple[int, ...]:
+    """Return by how much the slots of the router at each channel of a link begin before those of most, in cycles."""
+    return tuple(machine.ahead(int(chips.nodes[0, at])) for at, _ in link.ends)
 
 
 def bridge_of(machine: Machine, chips: Chips, link: Link, *, word_width: int) -> Bridge:
     """Return the bridge of a link."""
-    ahead = [machine.ahead(int(chips.nodes[0, at])) for at, _ in link.ends]
-    return Bridge(machine, ports=link.ports, arrivals=link.arrivals, ahead=tuple(ahead), word_width=word_width)
+    ahead = ahead_of(machine, chips, link)
+    return Bridge(machine, ports=link.ports, arrivals=link.arrivals, ahead=ahead, word_width=word_width)
 
 
 class Chip(Fabric):
@@ -70,7 +68,6 @@ class Chip(Fabric):
         Words to the other chip and from it, and what the bridge counts.
     those of Fabric
         For each place in place of each node.
-
     """
 
     def __init__(
@@ -115,16 +112,12 @@ class Chip(Fabric):
         return coming
 
     def _pins(self, node: int) -> dict[str, Value]:
-        pins = {
-            name: Const(value, width)
-            for name, (value, width) in node_pins(self.machine, int(self.chips.nodes[0, node])).items()
-        }
         constant, bits = self.chips.address_at(node), self.chips.chip_bits
         address = [
             self.chip[bits.index(bit)] if bit in bits else Const(constant >> bit & 1, 1)
             for bit in range(self.machine.address.width)
         ]
-        return {**pins, "address": Cat(address)}
+        return super()._pins(int(self.chips.nodes[0, node])) | {"address": Cat(address)}
 
 
 class PinnedChip(wiring.Component):
@@ -179,9 +172,9 @@ def check_chips(machine: Machine, cut: ChipOptions) -> None:
     if spec.dead_pins:
         raise SpecError(f"{named('chips')} does not go with {named('dead_pins')}")
     if machine.timing.gives_notice:
-        raise SpecError(f"{named('chips')} does not go with cut-through of packets of fewer than 16 flits")
+        raise SpecError(f"{named('chips')} does not go with cut-through of packets of fewer than {HALF_SLOT} flits")
     if spec.endpoints is not None:
         raise SpecError(f"{named('chips')} is for terminals that are streams of flits, not for {spec.endpoints.title}")
-    most = max(8, machine.word_width)
-    if cut.link_width > most:
-        raise SpecError(f"{named('link_width')} must be 8 to {most} bits, those of a flit, not {cut.link_width}")
+    width, most = cut.link_width, max(LEAST_WORD, machine.word_width)
+    if width > most:
+        raise SpecError(f"{named('link_width')} must be {LEAST_WORD} to {most} bits, those of a flit, not {width}")

@@ -198,7 +198,7 @@ class Fabric(wiring.Component):
 
     def _dead_of(self, node: int) -> tuple[list[Value], list[Value]]:
         """Return what tells a router which of its channels are dead, those that leave it and those that come."""
-        ports, neighbors = self.machine.network.ports, self.machine.network.neighbors(node)
+        ports, neighbors = self.machine.network.ports, self._neighbors[node]
         leaving, coming = list[Value](), list[Value]()
         for number, port in enumerate(ports):
             other = neighbors.get(port.name)

@@ -28,10 +28,8 @@ class NarrowChannel(wiring.Component):
 
     Members
     -------
-    i : In(ChannelSignature)
-        From the router that sends.
-    o : Out(ChannelSignature)
-        To the one that it leads to.
+    i : In(ChannelSignature), o : Out(ChannelSignature)
+        See :class:`LongChannel`.
     """
 
     def __init__(self, machine: Machine, port: int) -> None:

@@ -4,14 +4,15 @@ import re
 from functools import cached_property
 from typing import Any
 
-from hdnhw.machine.chips import lay_chips
+from hdnhw.machine.chips import Chips
 from hdnhw.machine.machine import Machine
+from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS
 from hdnhw.rtl.bridge.parallel import ParallelWires
-from hdnhw.rtl.chip import COUNTS, Chip, PinnedChip, bridge_of
+from hdnhw.rtl.chip import Chip, PinnedChip, ahead_of, bridge_of
 from hdnhw.rtl.fabric import FabricModules
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.spec.options import options_of
-from hdnhw.verilog.verilog import CLOCKED, digest_of, module_script, module_texts, numbered
+from hdnhw.verilog.verilog import ADVANCE, CLOCKED, digest_of, module_script, module_texts, numbered
 
 CHIP_SUFFIX, BRIDGE_SUFFIX, PINS_SUFFIX, WIRES_SUFFIX = "_chip", "_bridge", "_pins", "_wires"
 """What a chip is called behind the fabric's name; behind that a bridge, the chip with pins, and its wires."""
@@ -31,19 +32,12 @@ module {name} #(
   input wire cut,
 """
 
-_ERRORS = """\
+_ERRORS = f"""\
   reg [31:0] first, second;
   integer stage;
 
-  function [31:0] advance(input [31:0] value);
-    reg [31:0] a, b;
-    begin
-      a = value ^ (value << 13);
-      b = a ^ (a >> 17);
-      advance = b ^ (b << 5);
-    end
-  endfunction
-
+{ADVANCE}"""
+_ERRORS += """
   wire [31:0] some = second[31:29] == 0 ? {24'd0, second[28:21]} : 32'd1;
   wire [WIDTH+31:0] moved = {{WIDTH{1'b0}}, some} << ({16'd0, second[15:0]} % WIDTH);
   wire [WIDTH-1:0] turned = first < errors ? moved[WIDTH-1:0] : {WIDTH{1'b0}};
@@ -142,8 +136,10 @@ class EmittedChips:
     machine : Machine
     modules : FabricModules
         Names of its modules.
+    chips : Chips
+        Its network, cut.
     cut : ChipOptions
-        Into several chips.
+        How.
     ports : dict
         The fabric's, as its manifest has them.
     initial : bool
@@ -151,28 +147,29 @@ class EmittedChips:
 
     Attributes
     ----------
-    chips : Chips
-    cut : ChipOptions
+    chips, cut
     top, chip, system : str
         Names of the modules of the chip as users meet it, of the one whose links are streams, and of the system.
     bridges : tuple of str
         The module of the bridge of each link.
-
-    Raises
-    ------
-    SpecError
-        If the network cannot be cut so, or the machine cannot stand on several chips.
     """
 
     def __init__(
-        self, machine: Machine, modules: FabricModules, cut: ChipOptions, *, ports: dict[str, Any], initial: bool
+        self,
+        machine: Machine,
+        modules: FabricModules,
+        chips: Chips,
+        cut: ChipOptions,
+        *,
+        ports: dict[str, Any],
+        initial: bool,
     ) -> None:
-        self.machine, self.cut, self.chips = machine, cut, lay_chips(machine.network, cut.chips or "")
+        self.machine, self.cut, self.chips = machine, cut, chips
         self._modules, self._ports, self._initial = modules, ports, initial
         self.chip, self.system = modules.top + CHIP_SUFFIX, modules.top + SYSTEM_SUFFIX
         self.top = self.chip + PINS_SUFFIX if self.has_pins else self.chip
         links = self.chips.links
-        kinds = [(self._kind(link.ports), link.arrivals, self._ahead(link.ends)) for link in links]
+        kinds = [(self._kind(link.ports), link.arrivals, ahead_of(machine, self.chips, link)) for link in links]
         own = list(dict.fromkeys(kinds))
         names = numbered(self.chip + BRIDGE_SUFFIX, len(own))
         self.bridges = tuple(names[own.index(kind)] for kind in kinds)
@@ -190,9 +187,6 @@ class EmittedChips:
             (vcs[port], vcs[back], machine.vc_buffers(port), machine.input_buffers(port))
             for port, back in ((port, network.ports[port].opposite) for port in ports)
         )
-
-    def _ahead(self, ends: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
-        return tuple(self.machine.ahead(int(self.chips.nodes[0, place])) for place, _ in ends)
 
     @property
     def file(self) -> str:
@@ -244,10 +238,8 @@ class EmittedChips:
             "cut": {"direction": "input", "width": len(self.cables), "meaning": "which of `cables` are cut"},
             "up_C": {"direction": "output", "width": links, "meaning": "which links of chip C are up"},
         }
-        own |= {
-            f"{name}_C": {"direction": "output", "width": 16 * links, "meaning": f"of each link of chip C, {meaning}"}
-            for name, meaning in COUNTS.items()
-        }
+        for name, meaning in COUNTS.items():
+            own[f"{name}_C"] = _port("output", COUNTER_WIDTH * links, meaning=f"of each link of chip C, {meaning}")
         return own | {name: port for name, port in self._ports.items() if name not in CLOCKED}
 
     @cached_property
@@ -311,7 +303,7 @@ class EmittedChips:
                 pins |= {f"{at}_tx_payload": f"{wire}_data_i", f"{at}_rx_payload": f"{came}_data_o"}
                 pins |= {f"{at}_rx_valid": f"{came}_valid_o", f"{at}_rx_ready": ""}
             pins[f"{at}_up"] = f"up_{chip}[{link}]"
-            pins |= {f"{at}_{name}": f"{name}_{chip}[{16 * link} +: 16]" for name in COUNTS}
+            pins |= {f"{at}_{name}": f"{name}_{chip}[{COUNTER_WIDTH * link} +: {COUNTER_WIDTH}]" for name in COUNTS}
         joined = ",\n".join(f"    .{pin}({value})" for pin, value in pins.items())
         return [f"  {self.top} chip_{chip} (", joined, "  );"]
 
@@ -363,7 +355,7 @@ class EmittedChips:
                 own[f"link_K_{name}_payload"] = _port(sends, width + 1, fields=fields)
         own["link_K_up"] = _port("output", 1, meaning="whether both chips hear each other")
         for name, meaning in COUNTS.items():
-            own[f"link_K_{name}"] = _port("output", 16, meaning=f"{meaning}; stays at its maximum")
+            own[f"link_K_{name}"] = _port("output", COUNTER_WIDTH, meaning=f"{meaning}; stays at its maximum")
         return {name.replace("_N", "_P"): port for name, port in self._ports.items()} | own
 
 

@@ -171,9 +171,10 @@ def emit_machine(
         check_clocks(machine)
     if cut.chips is not None and (node_clocks or wrapper):
         raise SpecError(f"{named('chips')} does not go with {named('node_clocks' if node_clocks else 'wrapper')}")
+    laid = None
     if cut.chips is not None:
         check_chips(machine, cut)
-        _ = lay_chips(machine.network, cut.chips)
+        laid = lay_chips(machine.network, cut.chips)
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
     manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
@@ -187,8 +188,8 @@ def emit_machine(
         files[clocks.file] = clocks.text
         manifest |= {"top": clocks.top, "clocks": clocks.manifest}
     parts = None
-    if cut.chips is not None:
-        parts = EmittedChips(machine, modules, cut, ports=manifest["ports"], initial=initial)
+    if laid is not None:
+        parts = EmittedChips(machine, modules, laid, cut, ports=manifest["ports"], initial=initial)
         files[parts.file] = parts.text
         manifest |= {"top": parts.top, "chips": parts.manifest}
     wrappers: dict[str, str] = {}

@@ -24,6 +24,17 @@ CLOCKED: dict[str, Any] = {
 }
 """The ports that every top level has, as manifests have them."""
 
+ADVANCE = """  function [31:0] advance(input [31:0] value);
+    reg [31:0] a, b;
+    begin
+      a = value ^ (value << 13);
+      b = a ^ (a >> 17);
+      advance = b ^ (b << 5);
+    end
+  endfunction
+"""
+"""For test benches and simulated wires: a step of the generators of :class:`hdnhw.traffic.packets.Terminals`."""
+
 MAX_INPUTS = 65_000
 """Most bits of inputs of a module: Amaranth numbers them, with clock and reset, in 16 bits."""
 

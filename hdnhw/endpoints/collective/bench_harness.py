@@ -8,8 +8,8 @@ most significant bits.
 """
 
 from hdnhw.endpoints.collective.format_engines import engines_of
-from hdnhw.sim.harness import ADVANCE
 from hdnhw.verilog.fabric import EmittedFabric
+from hdnhw.verilog.verilog import ADVANCE
 
 FLITS, MOST_OPERATIONS = 1 << 23, 64
 """Most data flits of all messages of a case, and most operations."""

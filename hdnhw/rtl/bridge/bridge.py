@@ -23,6 +23,13 @@ from hdnhw.support.naming import named
 COUNTER_WIDTH = 16
 """Bits of the counters, which stay at their largest value."""
 
+COUNTS = {
+    "damaged": "frames that came with an error, or were cut",
+    "resent": "frames that were sent once more",
+    "lost": "packets dropped as the other chip was reset before it had acknowledged them",
+}
+"""The counters, and what they count."""
+
 LEAST_WORD = 8
 """Bits of the narrowest words."""
 
@@ -94,7 +101,7 @@ class Bridge(wiring.Component):
             members |= {f"from_{channel}": In(leaves), f"to_{channel}": Out(comes)}
         words = ejection_signature(flit_width=word_width)
         members |= {"tx": Out(words), "rx": In(words), "up": Out(1)}
-        super().__init__(members | dict.fromkeys(("damaged", "resent", "lost"), Out(COUNTER_WIDTH)))
+        super().__init__(members | dict.fromkeys(COUNTS, Out(COUNTER_WIDTH)))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

@@ -3,9 +3,10 @@
 from typing import Any
 
 from amaranth.hdl import Cat, ClockDomain, ClockSignal, DomainRenamer, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from hdnhw.rtl.channel import ejection_signature
 from hdnhw.rtl.clocks.crossing import Crossing
 from hdnhw.rtl.clocks.queue import synchronized
 
@@ -45,12 +46,13 @@ class ParallelWires(wiring.Component):
     """
 
     def __init__(self, *, word_width: int) -> None:
-        self._word = data.StructLayout({"data": word_width, "last": 1})
+        words = ejection_signature(flit_width=word_width)
+        self._word = words.members["payload"].shape
         super().__init__(
             {
                 **dict.fromkeys(("chip_clk", "chip_rst", "wire_clk"), In(1)),
-                "tx": In(stream.Signature(self._word)),
-                "rx": Out(stream.Signature(self._word)),
+                "tx": In(words),
+                "rx": Out(words),
                 **pins_of(word_width),
             }
         )
