@@ -187,3 +187,34 @@ def test_a_side_that_is_loaded_anew_is_not_taken_for_the_one_before() -> None:
     )
     check(run, since=run.begun[-2])
     assert run.seen[-1][0]["lost"] > 0
+
+
+def test_a_header_that_names_a_full_queue_spoils_no_other_frame() -> None:
+    """At low load the frame behind a damaged one is often the one that is sent again."""
+    full = ("0,0",)
+    hurt = Stage(3000, load=0.08, holds=full, faults={"noise": 0.05})
+    check(LinkBench(LinkSpec()).run([Stage(4000, holds=full), hurt, hurt, DRAIN], delay=1))
+
+
+def test_a_side_that_was_reset_is_known_by_its_epoch_alone() -> None:
+    """It has heard of the other side before that hears of it."""
+    run = LinkBench(LinkSpec()).run(
+        [Stage(400), Stage(1, away=(1,), resets=(1,)), Stage(6000, away=(1,)), Stage(2500), Stage(400), DRAIN]
+    )
+    check(run, since=run.begun[-2])
+
+
+@pytest.mark.parametrize("first", [700, 1200, 1700])
+def test_credits_begin_anew_with_a_side_that_was_reset(first: int) -> None:
+    """However many packets had gone to it: its buffers fill, and are not overwritten."""
+    held = Stage(5000, holds=("0,0", "0,1"))
+    run = LinkBench(LinkSpec()).run([Stage(first), Stage(1, resets=(1,)), held, Stage(2000), Stage(400), DRAIN])
+    check(run, since=run.begun[2] + 600)
+
+
+def test_no_credit_is_lost_on_rough_wires() -> None:
+    """Each queue has its share of the rate when they are sound again."""
+    run = LinkBench(LinkSpec()).run([ROUGH, ROUGH, Stage(3000), Stage(4000)])
+    for came in run.came:
+        shares = [8 * sum(cycle >= run.begun[3] for cycle, _ in packets) / 4000 for packets in came.values()]
+        assert all(share > 0.4 for share in shares), shares
