@@ -1,4 +1,4 @@
-"""A fabric in a LiteX design: a module whose streams, buses and signals are the ports of an emitted fabric.
+"""A fabric, or a chip of it, in a LiteX design: a module whose streams, buses and signals are the ports of its text.
 
 LiteX and Migen are not required by hdnhw: ``pip install 'hdnhw[litex]'``.
 """
@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from litex.build.altera.quartus import AlteraQuartusToolchain
@@ -16,14 +17,16 @@ from litex.soc.interconnect import axi, stream
 from migen import Cat, ClockSignal, Instance, ResetSignal, Signal
 
 from hdnhw.support.errors import SpecError
+from hdnhw.support.manifest import counts_of, top_ports
 
 ADDRESS_WIDTH = 32
 """Bits of addresses that LiteX's buses have: ports with fewer read the lowest."""
 
-_PORT = re.compile(r"(?P<stem>\w+?)_N(?:_(?P<signal>\w+))?")
+_PORT = re.compile(r"(?P<stem>\w+?)_(?P<letter>[NPK])(?:_(?P<signal>\w+))?")
 _CHANNEL = re.compile(r"(?P<channel>aw|ar|w|b|r)(?P<member>\w+)")
 _CLOCKS = {"clk", "rst", "aclk", "aresetn"}
 _REGISTERS = "s_axil_"
+_STREAMS = ("tx", "rx")
 
 Ports = Mapping[str, Mapping[str, Any]]
 """Names of ports, or of signals of a port -> what the manifest says of each."""
@@ -35,7 +38,7 @@ class NetworkOnChip(LiteXModule):
     Parameters
     ----------
     platform : GenericPlatform or None
-        Gets the Verilog of the fabric; and the constraints of one with a clock for each node, for Vivado and Quartus.
+        Gets the Verilog of the fabric; and the constraints of what crosses from clock to clock, for Vivado and Quartus.
     folder : Path or str
         Where the fabric is, with its manifest.
     clock_domain : str
@@ -56,6 +59,10 @@ class NetworkOnChip(LiteXModule):
     inject, eject, operation, message, result : list of Endpoint
         Streams of fabrics that have them, whose payload has the fields of the manifest, or else ``data``; ``last`` is
         the stream's own.
+    link : list of SimpleNamespace
+        Of a chip (``emit --chips``): its links, each with ``tx`` and ``rx``, streams of ``data``, or its pins; and with
+        the manifest's other signals. Streams and signals of nodes are those of its places then, and ``chip`` is a
+        signal for its number.
 
     Raises
     ------
@@ -73,8 +80,8 @@ class NetworkOnChip(LiteXModule):
         node_domains: Sequence[str] | None = None,
     ) -> None:
         self.manifest = json.loads(Path(folder, "manifest.json").read_text())
-        around = [self.manifest[part] for part in ("endpoints", "clocks") if part in self.manifest]
-        self._ports: Ports = [self.manifest, *around][-1]["ports"]
+        around = [self.manifest[part] for part in ("endpoints", "clocks", "chips") if part in self.manifest]
+        self._ports: Ports = top_ports(self.manifest)
         self._clock_domain, self._pins = clock_domain, dict[str, Any]()
         self._domains = self._domains_of_nodes(node_domains)
         self._join_nodes()
@@ -98,7 +105,9 @@ class NetworkOnChip(LiteXModule):
     def _constrain(self, platform: Any, folder: Path) -> None:
         """Hand the constraints of crossings to a toolchain that reads them, behind its clocks."""
         toolchain = getattr(platform, "toolchain", None)
-        for name in self.manifest.get("clocks", {}).get("constraints", ()):
+        for name in [
+            each for part in ("clocks", "chips") for each in self.manifest.get(part, {}).get("constraints", ())
+        ]:
             path = str((folder / name).resolve())
             if name.endswith(".xdc") and isinstance(toolchain, XilinxVivadoToolchain):
                 platform.add_source(path)
@@ -132,24 +141,45 @@ class NetworkOnChip(LiteXModule):
                 self._join(name, port, signal)
 
     def _join_nodes(self) -> None:
-        """Join the ports of all nodes: their clocks and resets, streams, buses and signals."""
-        groups: dict[str, dict[str, Any]] = {}
+        """Join the ports of all nodes, or places and links: clocks and resets, streams, buses and signals."""
+        groups: dict[tuple[str, str], dict[str, Any]] = {}
         for name, port in self._ports.items():
             if found := _PORT.fullmatch(name):
-                groups.setdefault(found["stem"], {})[found["signal"] or ""] = port
-        for stem, signals in groups.items():
-            joined = [self._join_node(stem, signals, node) for node in range(self.manifest["routers"])]
+                groups.setdefault((found["stem"], found["letter"]), {})[found["signal"] or ""] = port
+        counts = counts_of(self.manifest)
+        for (stem, letter), signals in groups.items():
+            join = self._join_link if letter == "K" else self._join_node
+            joined = [join(stem, signals, number) for number in range(counts[letter])]
             if stem not in _CLOCKS:
                 setattr(self, stem, joined)
+
+    def _join_link(self, stem: str, signals: Ports, number: int) -> Any:
+        """Make what stands for a link, whose signals are those of two streams and others."""
+        parts: dict[str, dict[str, Any]] = {}
+        for signal, port in signals.items():
+            name, _, member = signal.partition("_")
+            part, member = (name, member) if name in _STREAMS else (signal, "")
+            parts.setdefault(part, {})[member] = port
+        domain, inside = self._clock_domain, f"{stem}_{number}"
+        return SimpleNamespace(
+            **{part: self._join_part(f"{inside}_{part}", own, domain) for part, own in parts.items()}
+        )
 
     def _join_node(self, stem: str, signals: Ports, node: int) -> Any:
         """Make what stands for the signals of a node's port, join them, and return it."""
         domain, inside = self._domains[node], f"{stem}_{node}"
+        if stem in _CLOCKS:
+            self._join(inside, signals[""], _clocked(stem, domain))
+            return None
+        return self._join_part(inside, signals, domain)
+
+    def _join_part(self, inside: str, signals: Ports, domain: str) -> Any:
+        """Make a signal, or the interface that some signals are, join it, and return it."""
         if "" in signals:
-            one = _clocked(stem, domain) if stem in _CLOCKS else Signal(signals[""]["width"], name=inside)
+            one = Signal(signals[""]["width"], name=inside)
             self._join(inside, signals[""], one)
             return one
-        one = self._interface(stem, signals, domain)
+        one = self._interface(inside, signals, domain)
         for signal, port in signals.items():
             self._join(f"{inside}_{signal}", port, self._member(one, f"{inside}_{signal}", signal, port))
         return one
@@ -169,7 +199,7 @@ class NetworkOnChip(LiteXModule):
                 address = max(address, ADDRESS_WIDTH)
             sizes = {"data_width": widths["wdata"], "address_width": address, "id_width": widths["awid"]}
             return axi.AXIInterface(**sizes, clock_domain=domain)
-        raise SpecError(f"port {stem}_N_{next(iter(signals))} of {self.manifest['top']} is of no interface of LiteX")
+        raise SpecError(f"port {stem}_{next(iter(signals))} of {self.manifest['top']} is of no interface of LiteX")
 
     def _member(self, one: Any, name: str, signal: str, port: Mapping[str, Any]) -> Any:
         """Return what an interface has for a signal of a port."""

@@ -97,7 +97,7 @@ def test_each_node_needs_a_domain(domains, clocked):
     ("port", "message"),
     [
         ({}, "node_domains are for fabrics with --node-clocks; this one has a clock for all nodes"),
-        ({"wire_N_on": 1}, "port wire_N_on of fabric_axi4 is of no interface of LiteX"),
+        ({"wire_N_on": 1}, "port wire_0_on of fabric_axi4 is of no interface of LiteX"),
         ({"s_axi_N_awatop": 6}, "port 's_axi_0_awatop' of fabric_axi4 is no signal of LiteX's AXIInterface"),
         ({"s_axi_N_awprot": 2}, "port 's_axi_0_awprot' of fabric_axi4 has 2 bits, but LiteX's 3"),
         ({"s_axil_wid": 1}, "port 's_axil_wid' of fabric_axi4 is no signal of LiteX's AXILiteInterface"),

@@ -166,9 +166,11 @@ class PinnedChip(wiring.Component):
         return m
 
 
-def check_chips(machine: Machine, cut: ChipOptions) -> None:
-    """Raise SpecError if a machine cannot stand on several chips, with such links."""
+def check_chips(machine: Machine, cut: ChipOptions, *, node_clocks: bool) -> None:
+    """Raise SpecError if a machine, whose nodes may have clocks, cannot stand on several chips with such links."""
     spec = machine.spec
+    if node_clocks:
+        raise SpecError("node clocks do not go with chips: all nodes of a chip have its clock")
     if spec.dead_pins:
         raise SpecError(f"{named('chips')} does not go with {named('dead_pins')}")
     if machine.timing.gives_notice:

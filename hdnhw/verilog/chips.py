@@ -12,6 +12,7 @@ from hdnhw.rtl.chip import Chip, PinnedChip, ahead_of, bridge_of
 from hdnhw.rtl.fabric import FabricModules
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.spec.options import options_of
+from hdnhw.verilog.clocks import crossing_constraints
 from hdnhw.verilog.verilog import ADVANCE, CLOCKED, digest_of, module_script, module_texts, numbered
 
 CHIP_SUFFIX, BRIDGE_SUFFIX, PINS_SUFFIX, WIRES_SUFFIX = "_chip", "_bridge", "_pins", "_wires"
@@ -117,6 +118,38 @@ endmodule
 """
 
 
+_IO_SDC = """\
+# Clocks and pins of {top} as the top level, for Vivado, Quartus, OpenSTA and others that read all of SDC; read it
+# before other constraints. Put in the periods, in ns. The clock of a link rises in the middle of a word. Words may
+# change up to a quarter of its period before or after it falls; the rest is for the wires and the other chip.
+set hdnhw_period {period:.3f}
+set hdnhw_wire_period {period:.3f}
+set hdnhw_quarter [expr {{$hdnhw_wire_period / 4}}]
+create_clock -name clk -period $hdnhw_period [get_ports {{clk}}]
+create_clock -name wire_clk -period $hdnhw_wire_period [get_ports {{wire_clk}}]
+set_false_path -from [get_ports {{chip*}}]
+"""
+
+_IO_SDC_LINK = """\
+
+create_clock -name {at}_clk_i -period $hdnhw_wire_period [get_ports {{{at}_clk_i}}]
+set_input_delay -clock {at}_clk_i -clock_fall -max $hdnhw_quarter [get_ports {{{at}_data_i* {at}_mark_i}}]
+set_input_delay -clock {at}_clk_i -clock_fall -min -$hdnhw_quarter [get_ports {{{at}_data_i* {at}_mark_i}}]
+create_generated_clock -name {at}_clk_o -source [get_ports {{wire_clk}}] -divide_by 1 -invert [get_ports {{{at}_clk_o}}]
+set_output_delay -clock {at}_clk_o -max $hdnhw_quarter [get_ports {{{at}_data_o* {at}_mark_o}}]
+set_output_delay -clock {at}_clk_o -min -$hdnhw_quarter [get_ports {{{at}_data_o* {at}_mark_o}}]
+"""
+
+_RESETS = {
+    "xdc": "set_false_path -to [get_cells -hierarchical -filter {NAME =~ *wires_*_reset_near_reg*}]\n",
+    "sdc": "set_false_path -to [get_registers {*wires_*_reset_near*}]\n",
+}
+"""Suffix -> constraint of the reset of a chip, which goes to the clocks of the wires."""
+
+_IO_PERIOD = 10.0
+"""Nanoseconds, an example."""
+
+
 CHIP_SUFFIXES = (
     CHIP_SUFFIX,
     rf"{CHIP_SUFFIX}{BRIDGE_SUFFIX}(_\d+)?",
@@ -219,6 +252,20 @@ class EmittedChips:
         if self.has_pins:
             scripts.append(module_script(self.pinned(), self.top, flatten=False))
         return "\n".join(module_texts(scripts))
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """Constraints of a chip with pins: file name -> text."""
+        if not self.has_pins:
+            return {}
+        links = [f"link_{link}" for link in range(len(self.chips.links))]
+        sdc = _IO_SDC.format(top=self.top, period=_IO_PERIOD) + "".join(_IO_SDC_LINK.format(at=at) for at in links)
+        clocks = ["clk", "wire_clk", *(f"{at}_clk_i" for at in links)]
+        lpf = [f"# Clocks of {self.top} as the top level, for nextpnr-ecp5 and Diamond. Put in frequencies, and pins."]
+        lpf += [f'FREQUENCY PORT "{clock}" {1000 / _IO_PERIOD:.1f} MHZ;' for clock in clocks]
+        pins = {f"{self.top}_io.sdc": sdc, f"{self.top}_io.lpf": "\n".join([*lpf, ""])}
+        crossings = crossing_constraints(self.top, "wires").items()
+        return {name: text + _RESETS[name.rpartition(".")[2]] for name, text in crossings} | pins
 
     @property
     def system_file(self) -> str:
@@ -328,6 +375,7 @@ class EmittedChips:
             "file": self.file,
             "digest": digest_of(self.text.encode()),
             "module": self.top,
+            "constraints": [name for name in self.constraints if "_io." not in name],
             "bridge_modules": list(dict.fromkeys(self.bridges)),
             "numbers": [chips.chip_number(chip) for chip in range(chips.num_chips)],
             "nodes": chips.nodes.tolist(),

@@ -14,29 +14,45 @@ CLOCKS_SUFFIX, CROSSING_SUFFIX = "_clocks", "_crossing"
 RESET_CYCLES = 16
 """Cycles of the slower clock for which a reset is held, and is away, at least."""
 
-_XDC = """\
+_CROSSINGS = {
+    "xdc": """\
 # The crossings of {top}, for Vivado: read it after the clocks are defined, and put in the shortest period, in ns.
 # What crosses in Gray code must be skewed by less than that; data have stood still for two cycles when they are read.
 # No set_clock_groups and no set_false_path between these clocks: they would come before the limits below.
 set hdnhw_period 5.000
 set_max_delay -datapath_only -from [get_cells -hierarchical -filter {{{sources}}}] \\
-  -to [get_cells -hierarchical -filter {{NAME =~ *crossing_*_near_reg*}}] $hdnhw_period
-set_max_delay -datapath_only -from [get_cells -hierarchical -filter {{NAME =~ *crossing_*words_reg*}}] \\
-  -to [get_cells -hierarchical -filter {{NAME =~ *crossing_*payload_reg*}}] $hdnhw_period
-"""
-
-_SDC = """\
+  -to [get_cells -hierarchical -filter {{NAME =~ *{cells}_*_near_reg*}}] $hdnhw_period
+set_max_delay -datapath_only -from [get_cells -hierarchical -filter {{NAME =~ *{cells}_*words_reg*}}] \\
+  -to [get_cells -hierarchical -filter {{NAME =~ *{cells}_*payload_reg*}}] $hdnhw_period
+""",
+    "sdc": """\
 # The crossings of {top}, for Quartus: read it after the clocks are defined, which are asynchronous to each other
 # (set_clock_groups -asynchronous, one group each). What crosses in Gray code must be skewed by less than a period.
-set_max_skew -from [get_registers {{*crossing_*_code*}}] -to [get_registers {{*crossing_*_near*}}] \\
+set_max_skew -from [get_registers {{*{cells}_*_code*}}] -to [get_registers {{*{cells}_*_near*}}] \\
   -get_skew_value_from_clock_period min_clock_period -skew_value_multiplier 0.8
-set_net_delay -max -from [get_registers {{*crossing_*_code*}}] -to [get_registers {{*crossing_*_near*}}] \\
+set_net_delay -max -from [get_registers {{*{cells}_*_code*}}] -to [get_registers {{*{cells}_*_near*}}] \\
   -get_value_from_clock_period min_clock_period -value_multiplier 0.8
-set_net_delay -max -from [get_registers {{*crossing_*words*}}] -to [get_registers {{*crossing_*payload*}}] \\
+set_net_delay -max -from [get_registers {{*{cells}_*words*}}] -to [get_registers {{*{cells}_*payload*}}] \\
   -get_value_from_clock_period min_clock_period -value_multiplier 0.8
-"""
+""",
+}
+"""Suffix -> constraints of what crosses from clock to clock, in cells whose names are `cells` and a number."""
 
-_SOURCES = " || ".join(f"NAME =~ *crossing_*_{name}_reg*" for name in ("code", "asks", "stop"))
+
+def crossing_constraints(top: str, cells: str) -> dict[str, str]:
+    """Return the constraints of the crossings in a module: file name -> text.
+
+    Parameters
+    ----------
+    top : str
+        Name of the module.
+    cells : str
+        What the names of its instances that have crossings begin with, before a number.
+    """
+    sources = " || ".join(f"NAME =~ *{cells}_*_{name}_reg*" for name in ("code", "asks", "stop"))
+    return {
+        f"{top}.{suffix}": text.format(top=top, cells=cells, sources=sources) for suffix, text in _CROSSINGS.items()
+    }
 
 
 class EmittedClocks:
@@ -83,10 +99,7 @@ class EmittedClocks:
     @property
     def constraints(self) -> dict[str, str]:
         """Constraints of what crosses: file name -> text."""
-        return {
-            f"{self.top}.{suffix}": text.format(top=self.top, sources=_SOURCES)
-            for suffix, text in (("xdc", _XDC), ("sdc", _SDC))
-        }
+        return crossing_constraints(self.top, "crossing")
 
     @property
     def manifest(self) -> dict[str, Any]:

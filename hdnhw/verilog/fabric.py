@@ -21,7 +21,6 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
-from hdnhw.support.naming import named
 from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
 from hdnhw.verilog.core import core_name, core_text
@@ -169,11 +168,9 @@ def emit_machine(
     _ = machine.plan.circuit_rule
     if node_clocks:
         check_clocks(machine)
-    if cut.chips is not None and (node_clocks or wrapper):
-        raise SpecError(f"{named('chips')} does not go with {named('node_clocks' if node_clocks else 'wrapper')}")
     laid = None
     if cut.chips is not None:
-        check_chips(machine, cut)
+        check_chips(machine, cut, node_clocks=node_clocks)
         laid = lay_chips(machine.network, cut.chips)
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
@@ -197,7 +194,7 @@ def emit_machine(
         wrappers, manifest["wrappers"] = wrapper_files(manifest)
     files = {**files, **wrappers, f"{top}.core": _core(manifest, list(files))}
     files |= {} if clocks is None else clocks.constraints
-    files |= {} if parts is None else {parts.system_file: parts.system_text}
+    files |= {} if parts is None else {**parts.constraints, parts.system_file: parts.system_text}
     manifest |= {"files": list(files), "modules": _modules(files)}
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     return EmittedFabric(machine, modules, endpoints, clocks, parts, files, manifest)
@@ -282,7 +279,7 @@ def _core(manifest: dict[str, Any], sources: list[str]) -> str:
         top=manifest["top"],
         description=f"Network on chip {manifest['spec']}: {manifest['routers']} routers",
         wrappers=manifest.get("wrappers"),
-        constraints=manifest.get("clocks", {}).get("constraints", ()),
+        constraints=[name for part in ("clocks", "chips") for name in manifest.get(part, {}).get("constraints", ())],
     )
 
 

@@ -14,6 +14,7 @@ from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.yosys import run_yosys
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
 FOLDER = Path(__file__).parents[2] / "constraints"
@@ -50,10 +51,15 @@ GRAMMAR = {
 
 def statements(name):
     """Return the fields of each line of a constraint file."""
+    return read((FOLDER / name).read_text(), GRAMMAR[Path(name).suffix])
+
+
+def read(text, forms):
+    """Return the fields of each line but remarks, which has one of some forms."""
     found = []
-    for line in (FOLDER / name).read_text().splitlines():
+    for line in text.splitlines():
         if line and not line.startswith("#"):
-            (match,) = filter(None, (re.fullmatch(form, line) for form in GRAMMAR[Path(name).suffix]))
+            (match,) = filter(None, (re.fullmatch(form, line) for form in forms))
             found.append(match.groupdict())
     return found
 
@@ -184,6 +190,68 @@ def test_nextpnr_applies_the_clock(netlist, family, name):
     path = FOLDER / name
     asked, said = place_and_route(netlist(top_of(name), family), family, f"--{path.suffix[1:]}", path)
     assert asked == [pytest.approx(MHZ[path.suffix], rel=1e-4)]
+    assert said == []
+
+
+CHIPS = {
+    "torus(4)": ChipOptions(chips="dim0=2", link="parallel", link_width=8),
+    "cube(3)": ChipOptions(chips="dim0=2,dim1=2", link="parallel", link_width=8),
+}
+OF_CHIPS = [
+    r"set hdnhw_\w+ (?:[\d.]+|\[expr \{\$hdnhw_wire_period / 4\}\])",
+    r"create_clock -name (?P<clock>\w+) -period \$hdnhw_(?:wire_)?period \[get_ports \{(?P<clocked>\w+)\}\]",
+    r"create_generated_clock -name (?P<made>\w+) -source \[get_ports \{wire_clk\}\] -divide_by 1 -invert "
+    r"\[get_ports \{(?P<sent>\w+)\}\]",
+    r"set_(?P<side>input|output)_delay -clock (?P<by>\w+) (?:-clock_fall )?-(?P<kind>max|min) -?\$hdnhw_quarter "
+    r"\[get_ports \{(?P<ports>[\w* ]+)\}\]",
+    r"set_false_path -from \[get_ports \{(?P<constant>chip\*)\}\]",
+]
+"""Forms of lines for the pins of a chip."""
+
+
+@cache
+def chip_of(network):
+    """Return a chip with pins, and its ports."""
+    spec = FabricSpec(network=parse(network), packet_length=2, flit_width=8)
+    fabric = emit_fabric(spec, cut=CHIPS[network])
+    text = fabric.files["fabric_chip.sv"].split("\nmodule fabric_chip_pins(")[1]
+    found = re.findall(r"^  (input|output) (?:\[\d+:0\] )?(\w+);$", text, re.MULTILINE)
+    return fabric, {port: direction for direction, port in found}
+
+
+@pytest.mark.parametrize("network", CHIPS)
+def test_all_pins_of_links_are_constrained(network):
+    fabric, ports = chip_of(network)
+    links = len(fabric.manifest["chips"]["links"])
+    lines = read(fabric.files["fabric_chip_pins_io.sdc"], OF_CHIPS)
+    clocks = {line["clocked"] for line in lines if line.get("clock")}
+    assert clocks == {"clk", "wire_clk", *(f"link_{link}_clk_i" for link in range(links))}
+    assert all(line["clock"] == line["clocked"] for line in lines if line.get("clock"))
+    sent = {line["made"]: line["sent"] for line in lines if line.get("made")}
+    assert sent == {f"link_{link}_clk_o": f"link_{link}_clk_o" for link in range(links)}
+    delays = {}
+    for line in lines:
+        for pattern in (line.get("ports") or "").split():
+            (port,) = (port for port in ports if fnmatchcase(port, pattern))
+            assert ports[port] == line["side"]
+            assert line["by"] == f"{port[: port.index('_', 5)]}_clk_{line['side'][0]}"
+            delays.setdefault(port, []).append(line["kind"])
+    words = {port for port in ports if re.fullmatch(r"link_\d+_(data|mark)_[io]", port)}
+    assert {port: sorted(kinds) for port, kinds in delays.items()} == {port: ["max", "min"] for port in words}
+    assert len(words) == 4 * links > 0
+    assert [port for port in ports if fnmatchcase(port, "chip*")] == ["chip"]
+
+
+def test_nextpnr_applies_the_clocks_of_a_chip(tmp_path):
+    fabric, ports = chip_of("torus(4)")
+    write_fabric(fabric, tmp_path)
+    sources = " ".join(fabric.verilog)
+    run_yosys(f"read_verilog -sv {sources}\nsynth_ecp5 -top fabric_chip_pins -json fabric_axi.ecp5\n", cwd=tmp_path)
+    lpf = tmp_path / "fabric_chip_pins_io.lpf"
+    clocks = re.findall(r'^FREQUENCY PORT "(\w+)" 100.0 MHZ;$', lpf.read_text(), re.MULTILINE)
+    assert {"clk", "wire_clk", "link_0_clk_i"} == {*clocks} <= {*ports}
+    asked, said = place_and_route(tmp_path / "fabric_axi.ecp5", "ecp5", "--lpf", lpf)
+    assert asked == [pytest.approx(100.0, rel=1e-4)] * 3
     assert said == []
 
 

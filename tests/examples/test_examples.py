@@ -51,6 +51,8 @@ def test_its_line_is_documented(name):
         ("axi_wrapper", "top.sv", ".NUMBER(node[3:0])", ".NUMBER(4'd1)"),
         ("litex_soc", "soc.py", "noc.m_axi[RAM]", "noc.m_axi[0]"),
         ("amaranth", "sensors.py", "address.of_node(0), fabric", "address.of_node(1), fabric"),
+        ("litex_link", "chips.py", "rx.last.eq(is_end)", "rx.last.eq(0)"),
+        ("litex_link", "chips.py", "numbers[chip]", "numbers[0]"),
     ],
 )
 def test_it_finds_what_is_wrong(name, file, text, other, tmp_path):

@@ -43,13 +43,13 @@ from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
+from hdnhw.support.manifest import top_ports
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric, emit_fabric, write_fabric
 from hdnhw.verilog.verilog import module_text
-from hdnhw.verilog.wrapper.ports import top_ports
 from hdnhw.verilog.yosys import run_scripts
 
-NODES = 2
+NODES, LINKS = 2, 2
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "none": (
         "--dead-pins --crc --flit-width 120 --packet-length 2",
@@ -64,8 +64,16 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "collective": ("--endpoints collective", {"endpoints": CollectiveSpec()}),
     "relay": ("--endpoints relay --dead-pins", {"endpoints": RelaySpec(), "dead_pins": True}),
     "exchange": ("--endpoints exchange --at-once", {"endpoints": ExchangeSpec(at_once=True)}),
+    "chip": ("--chips dim0=2,dim1=2 --link-width 16", {}),
+    "chip, pins": ("--chips dim0=2,dim1=2 --link parallel --link-width 16 --crc", {"crc": True}),
 }
-"""Endpoints of the fabrics -> options that ask for them, and those of the spec."""
+"""Endpoints of the fabrics, or chips -> options that ask for them, and those of the spec."""
+
+CUTS = {
+    "chip": ChipOptions(chips="dim0=2,dim1=2", link_width=16),
+    "chip, pins": ChipOptions(chips="dim0=2,dim1=2", link="parallel", link_width=16),
+}
+"""Of chips, how the network is cut; each has as many places as the other fabrics have nodes."""
 
 _STREAMS_ALONE = "node clocks are for terminals that are streams alone, not for"
 REFUSED = {
@@ -73,6 +81,7 @@ REFUSED = {
     "clock",
     ("collective", True): f"{_STREAMS_ALONE} collective engines",
     ("exchange", True): f"{_STREAMS_ALONE} generators of a total exchange",
+    **dict.fromkeys(product(CUTS, [True]), "node clocks do not go with chips: all nodes of a chip have its clock"),
 }
 """Endpoints and whether each node has a clock -> what is said in place of a fabric, by every front-end."""
 
@@ -85,13 +94,19 @@ class BrokenError(Exception):
 
 
 def spec_of(kind: str) -> FabricSpec:
-    """Return a fabric of two nodes."""
-    return FabricSpec(network=parse(f"cube({NODES - 1})"), **KINDS[kind][1])
+    """Return a fabric of two nodes, or of four chips of two."""
+    return FabricSpec(network=parse(network_of(kind)), **KINDS[kind][1])
+
+
+def network_of(kind: str) -> str:
+    return "cube(3)" if kind in CUTS else f"cube({NODES - 1})"
 
 
 @cache
-def _emitted(spec: FabricSpec, top: str, initial: bool, wrapper: bool, node_clocks: bool) -> EmittedFabric:
-    return emit_fabric(spec, top=top, initial=initial, wrapper=wrapper, node_clocks=node_clocks)
+def _emitted(
+    spec: FabricSpec, top: str, initial: bool, wrapper: bool, node_clocks: bool, cut: ChipOptions
+) -> EmittedFabric:
+    return emit_fabric(spec, top=top, initial=initial, wrapper=wrapper, node_clocks=node_clocks, cut=cut)
 
 
 def emit_once(
@@ -104,21 +119,20 @@ def emit_once(
     cut: ChipOptions = ONE_CHIP,
 ) -> EmittedFabric:
     """Return a fabric as text; that which the generator makes is also another cell's."""
-    assert cut.chips is None
-    return _emitted(spec, top, initial, wrapper, node_clocks)
+    return _emitted(spec, top, initial, wrapper, node_clocks, cut)
 
 
 def emitted(kind: str, clocks: bool, wrapper: bool) -> EmittedFabric:
     """Return the fabric of a cell."""
-    return emit_once(spec_of(kind), top="noc", wrapper=wrapper, node_clocks=clocks)
+    return emit_once(spec_of(kind), top="noc", wrapper=wrapper, node_clocks=clocks, cut=CUTS.get(kind, ONE_CHIP))
 
 
 def expected(manifest: Mapping[str, Any]) -> dict[str, tuple[bool, int]]:
     """Return all ports of the top level as the manifest has them: whether each is an input, and bits."""
     return {
-        re.sub(r"_N(?=_|$)", f"_{node}", pattern): (port["direction"] == "input", port["width"])
+        re.sub(r"_[NPK](?=_|$)", f"_{number}", pattern): (port["direction"] == "input", port["width"])
         for pattern, port in top_ports(manifest).items()
-        for node in range(manifest["routers"])
+        for number in range(LINKS if "_K" in pattern else NODES if re.search("_[NP]", pattern) else 1)
     }
 
 
@@ -198,8 +212,8 @@ def in_vhdl(fabric: EmittedFabric, folder: Path) -> None:
     if "wrappers" in fabric.manifest:
         names, entity = fabric.manifest["wrappers"]["vhdl"]["files"], fabric.manifest["wrappers"]["vhdl"]["entity"]
     else:
-        names, entity = ["chip.vhd"], "chip"
-        (folder / "chip.vhd").write_text(_chip_in_vhdl(fabric))
+        names, entity = ["outside.vhd"], "outside"
+        (folder / "outside.vhd").write_text(_chip_in_vhdl(fabric))
     command = [str(GHDL), "--synth", "--std=93", "-Wno-binding", "--out=verilog", *names, "-e", entity]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode or done.stderr:
@@ -217,8 +231,8 @@ def _chip_in_vhdl(fabric: EmittedFabric) -> str:
     )
     joined = ", ".join(f"{name} => {name}" for name in ports)
     return (
-        f"library ieee;\nuse ieee.std_logic_1164.all;\nentity chip is port (\n{declared});\nend entity;\n"
-        f"architecture structure of chip is\ncomponent {fabric.top} is port (\n{declared});\nend component;\n"
+        f"library ieee;\nuse ieee.std_logic_1164.all;\nentity outside is port (\n{declared});\nend entity;\n"
+        f"architecture structure of outside is\ncomponent {fabric.top} is port (\n{declared});\nend component;\n"
         f"begin\n  network_in_verilog : {fabric.top} port map ({joined});\nend architecture;\n"
     )
 
@@ -243,8 +257,8 @@ def pins_of(manifest: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str
     """Return the ports of such a design, by those of the fabric, and what clocks and resets are joined to."""
     joined, pins = dict[str, str](), dict[str, list[str]]()
     for pattern in top_ports(manifest):  # fields of a payload stand in order there, the lowest first
-        for node in range(manifest["routers"] if "_N" in pattern else 1):
-            port = pattern.replace("_N", f"_{node}")
+        for node in range(NODES if re.search("_[NPK]", pattern) else 1):
+            port = re.sub(r"_[NPK](?=_|$)", f"_{node}", pattern)
             if _is_clocked(port):
                 domain = f"node_{node}_" if "_N" in pattern else ""
                 joined[f"{domain}{'clk' if 'clk' in port else 'rst'}"] = f"!{port}" if "aresetn" in port else port
@@ -258,7 +272,7 @@ def pins_of(manifest: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str
 def in_amaranth(kind: str, clocks: bool, folder: Path) -> None:
     """Elaborate the component: its members are the ports of the manifest, those of a payload together."""
     design = folder / "chip.sv"
-    fabric = fabric_component(spec_of(kind), node_clocks=clocks)
+    fabric = fabric_component(spec_of(kind), node_clocks=clocks, cut=CUTS.get(kind, ONE_CHIP))
     design.write_text(module_text(Design(fabric), "chip", flatten=False))
     manifest = emitted(kind, clocks, False).manifest
     ports, (pins, joined) = expected(manifest), pins_of(manifest)
@@ -308,7 +322,7 @@ def in_fusesoc(fabric: EmittedFabric, kind: str, folder: Path) -> None:
     files = [
         next(iter(one)) if isinstance(one, dict) else one for name in taken for one in core["filesets"][name]["files"]
     ]
-    _must_be(dict.fromkeys(files, True), dict.fromkeys({*manifest["files"]} - {"noc.core"}, True))
+    _must_be(dict.fromkeys(files, True), dict.fromkeys({*manifest["files"]} - {"noc.core", *_beside(manifest)}, True))
     top = manifest["wrappers"]["packed"]["module"] if "wrappers" in manifest else core["targets"]["default"]["toplevel"]
     sources = [folder / name for name in files if name.endswith((".sv", ".v"))]
     compilation = elaborate(sources, top)
@@ -316,13 +330,20 @@ def in_fusesoc(fabric: EmittedFabric, kind: str, folder: Path) -> None:
         check_joined(compilation, fabric)
     in_vhdl = {manifest["wrappers"]["vhdl"][name] for name in ("package", "entity")} if "wrappers" in manifest else ()
     defined = {one.name for one in compilation.getDefinitions()}
-    _must_be(dict.fromkeys(defined, True), dict.fromkeys({*manifest["modules"]} - {*in_vhdl}, True))
+    in_system = {"noc_system", "noc_system_wire"}
+    _must_be(dict.fromkeys(defined, True), dict.fromkeys({*manifest["modules"]} - {*in_vhdl} - in_system, True))
+
+
+def _beside(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the files of chips that are for simulators alone, or for a chip that is the top level of an FPGA."""
+    pins = {name for name in manifest["files"] if name.startswith(f"{manifest['top']}_io.")}
+    return {*pins, manifest["chips"]["system"]["file"]} if "chips" in manifest else pins
 
 
 def generate_core(kind: str, clocks: bool, folder: Path) -> None:
     """Run the generator of FuseSoC in a folder; raise SpecError with what it says if it refuses."""
     options = KINDS[kind][0] + " --node-clocks" * clocks
-    parameters = {"spec": f"cube({NODES - 1})", "name": "noc", "options": options}
+    parameters = {"spec": network_of(kind), "name": "noc", "options": options}
     (folder / "asked.yml").write_text(yaml.safe_dump({"vlnv": "user:chip:noc:1.0", "parameters": parameters}))
     said = io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
@@ -358,8 +379,15 @@ FRONT_ENDS: dict[str, Callable[[str, bool, bool, Path], None]] = {
 }
 """Name -> what joins a fabric there, with wrappers or without, and looks at what comes of it in a folder."""
 
-CELLS = [cell for cell in product(KINDS, (False, True), (False, True), FRONT_ENDS) if cell[2:] != (True, "Amaranth")]
-"""Endpoints, whether each node has a clock, whether there are wrappers, and the front-end; Amaranth has none."""
+CELLS = [
+    (kind, clocks, wrapper, name)
+    for kind, clocks, wrapper, name in product(KINDS, (False, True), (False, True), FRONT_ENDS)
+    if name != "Amaranth" or not (wrapper or kind == "chip, pins")
+]
+"""Endpoints or chips, whether each node has a clock, whether there are wrappers, and the front-end.
+
+Amaranth has no wrappers, and no component of a chip with pins.
+"""
 
 
 @cache

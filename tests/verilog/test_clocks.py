@@ -17,6 +17,7 @@ from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
@@ -82,30 +83,49 @@ def test_constraints_name_the_registers_that_cross(name):
     """What they say is from another clock is what the other clock writes, and all of it."""
     fabric, clocks = emitted(name), emitted(name).manifest["clocks"]
     crossing = fabric.files[clocks["file"]].split("\nendmodule")[0]
-    clock_of, sources = registers(crossing)
+    # Two pointers of two streams, two resets, and whether each side has stopped.
+    check_crossings(fabric, crossing, "crossing_0", flops=8, memories=2)
+
+
+def test_constraints_name_what_crosses_in_the_wires_of_a_chip():
+    cut = ChipOptions(chips="dim0=2", link="parallel")
+    fabric = emit_fabric(FabricSpec(network=parse("torus(4)")), cut=cut)
+    (wires,) = re.findall(r"^module fabric_chip_wires.*?^endmodule", fabric.files["fabric_chip.sv"], re.DOTALL | re.M)
+    # Two pointers a way, two resets and whether each side has stopped, a way too.
+    check_crossings(fabric, wires, "wires_0", flops=12, memories=2)
+    assert fabric.manifest["chips"]["constraints"] == ["fabric_chip_pins.xdc", "fabric_chip_pins.sdc"]
+    resets = {f"wires_0/{name}_reset_near" for name in ("wire", "far")}
+    for suffix, ends in (("xdc", "_reg[0]"), ("sdc", "")):
+        (line,) = re.findall("^set_false_path.*", fabric.files[f"fabric_chip_pins.{suffix}"], re.MULTILINE)
+        cells = {name + ends for name in resets}
+        assert matched(line, cells, "near") == cells
+
+
+def check_crossings(fabric, text, cell, *, flops, memories):
+    """Check what constraints say of the registers of a cell that take values from another clock."""
+    clock_of, sources = registers(text)
     crosses = {
         register: source
         for register, source in sources.items()
         if source in clock_of and clock_of[source] != clock_of[register]
     }
-    memories = {register: source for register, source in crosses.items() if source.endswith("words")}
-    flops = crosses.keys() - memories.keys()
-    assert len(memories) == 2
-    assert len(flops) == 8  # two pointers of two streams, two resets, and whether each side has stopped
+    of_memories = {register: source for register, source in crosses.items() if source.endswith("words")}
+    of_flops = crosses.keys() - of_memories.keys()
+    assert (len(of_memories), len(of_flops)) == (memories, flops)
     xdc, sdc = (fabric.files[f"{fabric.top}.{suffix}"] for suffix in ("xdc", "sdc"))
-    for text, suffix in ((xdc, "_reg"), (sdc, "")):
-        near, data = ({f"crossing_0/{register}{suffix}[0]" for register in each} for each in (flops, memories))
-        assert matched(text, near | data, "near") == near
-        assert matched(text, near | data, "payload") == data
-    everything = {f"crossing_0/{register}_reg[0]" for register in clock_of}
+    for lines, suffix in ((xdc, "_reg"), (sdc, "")):
+        near, data = ({f"{cell}/{register}{suffix}[0]" for register in each} for each in (of_flops, of_memories))
+        assert matched(lines, near | data, "near") == near
+        assert matched(lines, near | data, "payload") == data
+    everything = {f"{cell}/{register}_reg[0]" for register in clock_of}
     named = set().union(*(matched(xdc, everything, kind) for kind in ("code", "asks", "stop", "words")))
-    assert {f"crossing_0/{source}_reg[0]" for source in crosses.values()} == named
+    assert {f"{cell}/{source}_reg[0]" for source in crosses.values()} == named
 
 
 def registers(text):
     """Return the clock of each register and memory, and the register or memory that it takes its value from."""
     plain = re.sub(r"\\(\S+) ", r"\1", text)
-    written = r"always @\(posedge (?:\w+\.)?(fabric|node)_clk\)(?: begin)?\s+(?:if \(\S+\)\s+)?(\S+?)(?:\[\S+\])? <="
+    written = r"always @\(posedge (?:[\w.]+\.)?(\w+_clk|clk_i)\)(?: begin)?\s+(?:if \(\S+\)\s+)?(\S+?)(?:\[\S+\])? <="
     clock_of = {register: clock for clock, register in re.findall(written, plain)}
     sources = dict(re.findall(r"^    (\S+) <= (\S+);$", plain, re.MULTILINE))
     reads = dict(re.findall(r"assign (\S+)\.read__data = (\S+?)\[", plain))
@@ -115,7 +135,7 @@ def registers(text):
 
 def matched(text, names, kind):
     """Return those of some cells that the patterns with a word in them match."""
-    patterns = {pattern for pattern in re.findall(r"\*crossing_[^\s}]+", text) if kind in pattern}
+    patterns = {pattern for pattern in re.findall(r"\*(?:crossing|wires)_[^\s}]+", text) if kind in pattern}
     assert patterns
     return {name for name in names if any(fnmatchcase(name.replace("[0]", ""), each) for each in patterns)}
 

@@ -5,6 +5,7 @@ import pytest
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import write_fabric
@@ -72,3 +73,8 @@ def hops_to(machine, src, dst):
 def test_what_cannot_be_a_machine_is_refused():
     with pytest.raises(SpecError, match="flit_width must be a multiple of 8 bits"):
         fabric_component(FabricSpec(network=parse("cube(1)"), flit_width=12, endpoints=AxiStreamSpec()))
+    cut = ChipOptions(chips="dim0=2", link="parallel")
+    with pytest.raises(
+        SpecError, match=r"^links over pins have clocks of their own: only link.*stream.* is a component$"
+    ):
+        fabric_component(FabricSpec(network=parse("torus(4)")), cut=cut)

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hdnhw.verilog.wrapper.ports import port_name, top_ports
+from hdnhw.support.manifest import top_ports
+from hdnhw.verilog.wrapper.ports import port_name
 
 
 def addresses_of(manifest: Mapping[str, Any]) -> list[int]:
@@ -24,9 +25,13 @@ def constants_of(manifest: Mapping[str, Any]) -> dict[str, int]:
     >>> [name for name in found if "INJECT" in name]
     ['INJECT_PAYLOAD_WIDTH', 'INJECT_PAYLOAD_DATA_OFFSET', 'INJECT_PAYLOAD_DATA_WIDTH']
     """
-    endpoints = manifest.get("endpoints", {})
+    endpoints, chips = manifest.get("endpoints", {}), manifest.get("chips")
+    counted = (
+        {"CHIPS": len(chips["nodes"]), "PLACES": len(chips["nodes"][0]), "LINKS": len(chips["links"])} if chips else {}
+    )
     return {
         "NODES": manifest["routers"],
+        **counted,
         "ADDRESS_WIDTH": manifest["address"]["width"],
         "FLIT_WIDTH": manifest["flit_width"],
         "PACKET_LENGTH": manifest["packet_length"],

@@ -1,18 +1,18 @@
-"""Modules around a fabric in which the ports of all nodes are one array each."""
+"""Modules around a fabric, or a chip of it, in which the ports of all nodes are one array each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hdnhw.verilog.wrapper.ports import WrapperPort, joined
+from hdnhw.verilog.wrapper.ports import WrapperPort, about, joined
 
 
 def packed_text(manifest: Mapping[str, Any], name: str, ports: Sequence[WrapperPort]) -> str:
-    """Return a module of SystemVerilog with packed arrays: element n is of node n."""
+    """Return a module of SystemVerilog with packed arrays: element n is of node n, or of place or link n."""
     return _module(manifest, name, ports, _packed_type, _packed_element)
 
 
 def flat_text(manifest: Mapping[str, Any], name: str, ports: Sequence[WrapperPort]) -> str:
-    """Return a module of plain Verilog with vectors: the lowest bits are of node 0."""
+    """Return a module of plain Verilog with vectors: the lowest bits are of node 0, or of place or link 0."""
     return _module(manifest, name, ports, _flat_type, _flat_element)
 
 
@@ -24,12 +24,12 @@ def _module(
     element_of: Callable[[WrapperPort, int], str],
 ) -> str:
     """Return a module of Verilog around the top level, whose array ports are of a type and have such elements."""
-    top, nodes = manifest["top"], manifest["routers"]
+    top = manifest["top"]
     declared = [f"  {'input ' if port.is_input else 'output'} {type_of(port)}{port.name}" for port in ports]
     return "\n".join(
         [
-            f"// {top}, network on chip {manifest['spec']}, with the ports of its {nodes} nodes side by side,",
-            "// that of node 0 in the lowest bits.",
+            f"// {top}, network on chip {manifest['spec']}, with the ports of {about(manifest)} side by side,",
+            "// those of number 0 in the lowest bits.",
             f"module {name} (",
             ",\n".join(declared),
             ");",
@@ -43,7 +43,7 @@ def _module(
 
 
 def _packed_type(port: WrapperPort) -> str:
-    sizes = [port.nodes] * bool(port.nodes) + [port.width] * (port.width > 1)
+    sizes = [port.count] * bool(port.count) + [port.width] * (port.width > 1)
     return "logic " + "".join(f"[{size - 1}:0]" for size in sizes) + " " * bool(sizes)
 
 
@@ -52,8 +52,8 @@ def _packed_element(port: WrapperPort, node: int) -> str:
 
 
 def _flat_type(port: WrapperPort) -> str:
-    bits = port.width * max(1, port.nodes)
-    return f"wire [{bits - 1}:0] " if port.nodes or bits > 1 else "wire "
+    bits = port.width * max(1, port.count)
+    return f"wire [{bits - 1}:0] " if port.count or bits > 1 else "wire "
 
 
 def _flat_element(port: WrapperPort, node: int) -> str:

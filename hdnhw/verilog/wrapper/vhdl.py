@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdnhw.verilog.wrapper.constants import addresses_of, constants_of
-from hdnhw.verilog.wrapper.ports import WrapperPort, joined
+from hdnhw.verilog.wrapper.ports import WrapperPort, about, joined
 
 _LIBRARY = "library ieee;\nuse ieee.std_logic_1164.all;\n"
 
 
 def package_text(manifest: Mapping[str, Any], name: str, ports: Sequence[WrapperPort]) -> str:
     """Return the package: it is VHDL-93, as is the entity."""
-    widths = sorted({port.width for port in ports if port.nodes and port.width > 1})
+    widths = sorted({port.width for port in ports if port.count and port.width > 1})
     return "\n".join(
         [
             f"-- Constants and types of {manifest['top']}, network on chip {manifest['spec']}.",
@@ -32,10 +32,10 @@ def package_text(manifest: Mapping[str, Any], name: str, ports: Sequence[Wrapper
 
 def entity_text(manifest: Mapping[str, Any], name: str, package: str, ports: Sequence[WrapperPort]) -> str:
     """Return an entity whose array ports have an element a node, and its architecture: the component in Verilog."""
-    top, nodes = manifest["top"], manifest["routers"]
+    top = manifest["top"]
     return "\n".join(
         [
-            f"-- {top}, network on chip {manifest['spec']}, with an array for the ports of its {nodes} nodes.",
+            f"-- {top}, network on chip {manifest['spec']}, with an array for the ports of {about(manifest)}.",
             f"{_LIBRARY}use work.{package}.all;",
             "",
             f"entity {name} is",
@@ -51,7 +51,7 @@ def entity_text(manifest: Mapping[str, Any], name: str, package: str, ports: Seq
             ";\n".join(
                 f"      {inside} : {_direction(port)} {_bits(port.width)}"
                 for port in ports
-                for inside in ([port.inside(node) for node in range(port.nodes)] if port.nodes else [port.pattern])
+                for inside in ([port.inside(node) for node in range(port.count)] if port.count else [port.pattern])
             ),
             "    );",
             "  end component;",
@@ -90,10 +90,10 @@ def _bits(width: int) -> str:
 
 
 def _type(port: WrapperPort) -> str:
-    if not port.nodes:
+    if not port.count:
         return _bits(port.width)
     name = f"words_of_{port.width}" if port.width > 1 else "std_logic_vector"
-    return f"{name}({port.nodes - 1} downto 0)"
+    return f"{name}({port.count - 1} downto 0)"
 
 
 def _element(port: WrapperPort, node: int) -> str:
