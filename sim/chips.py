@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS
+from hdnhw.rtl.chip import states_of
+from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.sim.runner import Bench
 from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.support.errors import SpecError
@@ -43,8 +44,11 @@ CUTS = 3
 RESET_CYCLES = 30
 """Of a chip: at least 16 of the slowest clock."""
 
-NODE_COUNTS = ("sent", "came", "doubled", "disordered", "changed")
+NODE_COUNTS = ("sent", "came", "stranded", "doubled", "disordered", "changed")
 """What is counted at a node, 32 bits each."""
+
+DIED = "died"
+"""What the routers count, 16 bits each, of packets on their way to a channel when it died."""
 
 STREAMS, PARTS = ("inject", "eject"), ("valid", "ready", "payload")
 
@@ -65,6 +69,7 @@ module bench_node #(
   input wire [{width}:0] eject_payload,
   output reg [31:0] sent,
   output reg [31:0] came,
+  output reg [31:0] stranded,
   output reg [31:0] doubled,
   output reg [31:0] disordered,
   output reg [31:0] changed
@@ -100,7 +105,7 @@ module bench_node #(
 
   initial begin
     draw = 32'd2463534242 ^ (NODE + 1) * 32'd2654435761;
-    {{busy, takes, sent, came, doubled, disordered, changed, flit, taken}} = 0;
+    {{busy, takes, sent, came, stranded, doubled, disordered, changed, flit, taken}} = 0;
     for (node = 0; node < NODES; node = node + 1) {{numbers[node], expected[node]}} = 0;
   end
 
@@ -140,7 +145,8 @@ module bench_node #(
         if (eject_payload[WIDTH]) begin
           taken <= 0;
           came <= came + 1;
-          if (taken != LENGTH - 1 || image != packet(from, NODE, number)) changed <= changed + 1;
+          if ({can_die} && image[ADDRESS-1:0] != address(NODE)) stranded <= stranded + 1;
+          else if (taken != LENGTH - 1 || image != packet(from, NODE, number)) changed <= changed + 1;
           else if (number < expected[from]) doubled <= doubled + 1;
           else begin
             if (number != expected[from]) disordered <= disordered + 1;
@@ -166,7 +172,10 @@ class SystemVerdict:
     packets : int
         Packets that were sent.
     lost, doubled, disordered, changed : int
-        Packets that did not come; that came again; that came before one that was sent sooner; that came wrong.
+        Packets that did not come; that came again; that came before one that was sent sooner; that came wrong. If
+        channels can die, `disordered` are those behind one that did not come so far.
+    stranded, died : int
+        Packets that came out before a dead channel; that were on their way to it when it died.
     damaged, resent : int
         Frames that came damaged, and that were sent again, over all links, each up to 65,535.
     cuts : int
@@ -184,6 +193,8 @@ class SystemVerdict:
     resent: int
     cuts: int
     cycles: int
+    stranded: int = 0
+    died: int = 0
 
     @property
     def passed(self) -> bool:
@@ -242,7 +253,9 @@ class SystemBench(Bench[Case, SystemVerdict]):
             addresses="\n".join(addresses),
             advance=ADVANCE,
             source=SOURCE,
+            can_die=int(spec.dead_pins),
         )
+        states = states_of(machine)
         count = chips.num_chips
         clocks = ("clk", "rst", *["wire_clk"] * self._chips.has_pins)
         inputs = [f"{name}_{chip}" for chip in range(count) for name in clocks]
@@ -255,19 +268,20 @@ class SystemBench(Bench[Case, SystemVerdict]):
             "  input wire exchange,",
             "  input wire [7:0] gap,",
             *(f"  output wire [{32 * nodes - 1}:0] {name}," for name in NODE_COUNTS),
-            *(f"  output wire [{COUNTER_WIDTH * len(chips.links) * count - 1}:0] {name}," for name in COUNTS),
-            f"  output wire [{len(chips.links) * count - 1}:0] up",
+            *(f"  output wire [{bits * len(chips.links) * count - 1}:0] {name}," for name, bits in states.items()),
+            f"  output wire [{DROPPED_WIDTH * nodes - 1}:0] {DIED}",
             ");",
+            *([] if spec.dead_pins else [f"  assign {DIED} = 0;"]),
         ]
         pins = [f".{name}({name})" for name in (*inputs, "errors", "cut")]
         for chip, places in enumerate(chips.nodes.tolist()):
-            for name, bits in {"up": 1, **dict.fromkeys(COUNTS, COUNTER_WIDTH)}.items():
+            for name, bits in states.items():
                 width = bits * len(chips.links)
-                pins.append(f".{name}_{chip}({name}[{width * chip} +: {width}])")
+                pins.append(f".link_{name}_{chip}({name}[{width * chip} +: {width}])")
             for node in places:
                 lines += self._node_lines(node, chip)
                 pins += [f".{name}_{node}_{part}({name}_{node}_{part})" for name in STREAMS for part in PARTS]
-                pins += [f".{name}_{node}()" for name in self._unread]
+                pins += [f".{name}_{node}({self._joined(name, node)})" for name in self._others]
         lines += [
             f"  {self._chips.system} #(.DELAY({self._delay})) system (",
             ",\n".join(f"    {pin}" for pin in pins),
@@ -276,9 +290,15 @@ class SystemBench(Bench[Case, SystemVerdict]):
         return "\n".join([node_text, *lines, "endmodule", ""])
 
     @property
-    def _unread(self) -> list[str]:
+    def _others(self) -> list[str]:
         """Ports of nodes that are no streams."""
         return [name[:-2] for name in self.fabric.manifest["ports"] if name.endswith("_N")]
+
+    def _joined(self, name: str, node: int) -> str:
+        """Return what such a port is joined to."""
+        joined = {"lost": f"{DIED}[{DROPPED_WIDTH * node} +: {DROPPED_WIDTH}]"}
+        joined["dead"] = f"{len(self.machine.network.ports) + 1}'d0"
+        return joined.get(name, "")
 
     def _node_lines(self, node: int, chip: int) -> list[str]:
         """Return the text of what stands at a node."""
@@ -328,7 +348,7 @@ class SystemBench(Bench[Case, SystemVerdict]):
             "resets": [RESET_CYCLES + (draws.randrange(100) if clocks != "equal" else 0) for _ in range(chips)],
             "packets": -(-packets // self.machine.network.num_nodes),
             "exchange": test == "exchange",
-            "counts": dict.fromkeys(NODE_COUNTS, 32) | dict.fromkeys(COUNTS, COUNTER_WIDTH),
+            "counts": dict.fromkeys(NODE_COUNTS, 32) | states_of(self.machine) | {DIED: DROPPED_WIDTH},
             "gap": 32,
             "errors": min(MOST, round(rate * (self._chips.cut.link_width + 1) * 2**32)),
             "cuts": [
@@ -354,8 +374,9 @@ class SystemBench(Bench[Case, SystemVerdict]):
         """See :meth:`Bench.check`."""
         result = json.loads((folder / "result.json").read_text())
         due = case["packets"] * self.machine.network.num_nodes
-        counts = {name: sum(result[name]) for name in (*NODE_COUNTS, *COUNTS)}
+        counts = {name: sum(result[name]) for name in case["counts"]}
         assert counts["sent"] <= due
-        lost = due - counts["came"] + counts["doubled"]
-        wrong = {name: counts[name] for name in ("doubled", "disordered", "changed", "damaged", "resent")}
+        lost = due - counts["came"] - counts[DIED] + counts["doubled"]
+        counted = ("doubled", "disordered", "changed", "damaged", "resent", "stranded", DIED)
+        wrong = {name: counts[name] for name in counted}
         return SystemVerdict(due, lost, **wrong, cuts=len(case["cuts"]), cycles=result["cycles"])

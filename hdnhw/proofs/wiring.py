@@ -192,27 +192,27 @@ class _Wiring:
 
     def _check_dead(self, node: int) -> None:
         """Check which ports of the fabric say that a channel is dead: at either end the same ones."""
-        network = self._machine.network
-        ports, neighbors, long = network.ports, network.neighbors(node), self._fabric.modules.channels
-        said: dict[int, tuple[set[Net], set[Net]]] = {}
-        for number, port in enumerate(ports):
-            other = neighbors.get(port.name)
-            if other is None:
-                said[number] = (set(), set())
-                continue
-            either = {self._dead(node, len(ports)), self._dead(other, len(ports))}
-            said[number] = (either | {self._dead(node, number)}, either | {self._dead(other, port.opposite)})
-            if number in long:  # it is told as late as flits come
-                cells = [f"long_channel_{node}_{port.name}", f"long_channel_{other}_{ports[port.opposite].name}"]
-                told = self._pin(cells[0], "dead_i")
-                if self._any_of(told[0]) != said[number][0]:
-                    raise _WiringError(f"{cells[0]}.dead_i is not whether that channel is dead")
-                said[number] = said[number][0], set(self._pin(cells[1], "dead_o"))
+        said = [self._said_dead(node, number) for number in range(len(self._machine.network.ports))]
         for pin, end in (("dead_o", 0), ("dead_i", 1)):
             for number, net in enumerate(self._pin(f"router_{node}", pin)):
                 if self._any_of(net) != said[number][end]:
                     raise _WiringError(f"router_{node}.{pin}[{number}] is not whether that channel is dead")
         self._lead((f"router_{node}", "lost"), f"lost_{node}")
+
+    def _said_dead(self, node: int, number: int) -> tuple[set[Net], set[Net]]:
+        """Return what says that the channel which leaves a router by a port is dead, and what of that which comes."""
+        ports, other = self._machine.network.ports, int(self._neighbors[node, number])
+        if other < 0:
+            return set(), set()
+        either, port = {self._dead(node, len(ports)), self._dead(other, len(ports))}, ports[number]
+        leaves, comes = either | {self._dead(node, number)}, either | {self._dead(other, port.opposite)}
+        if number in self._fabric.modules.channels:  # it is told as late as flits come
+            cells = [f"long_channel_{node}_{port.name}", f"long_channel_{other}_{ports[port.opposite].name}"]
+            told = self._pin(cells[0], "dead_i")
+            if self._any_of(told[0]) != leaves:
+                raise _WiringError(f"{cells[0]}.dead_i is not whether that channel is dead")
+            comes = set(self._pin(cells[1], "dead_o"))
+        return leaves, comes
 
     def _dead(self, node: int, bit: int) -> Net:
         bits = self._port(f"dead_{node}")
@@ -286,6 +286,13 @@ class _ChipWiring(_Wiring):
             for bit in range(self._machine.address.width)
         ]
         return super()._constants(node) | {"address": own}
+
+    def _said_dead(self, node: int, number: int) -> tuple[set[Net], set[Net]]:
+        links = {end: link for link, each in enumerate(self._chips.links) for end in each.ends}
+        if (node, number) not in links:
+            return super()._said_dead(node, number)
+        own = {self._dead(node, number), self._dead(node, len(self._machine.network.ports))}
+        return own | set(self._port(f"link_{links[node, number]}_dead")), set()
 
     def check(self) -> int:
         ports = self._machine.network.ports

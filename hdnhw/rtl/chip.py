@@ -21,14 +21,17 @@ from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
-WORDS = ("tx", "rx")
-"""The streams of a link."""
+
+def states_of(machine: Machine) -> dict[str, int]:
+    """Return what a chip tells of a link, and its bits."""
+    dead = {"dead": 1} if machine.spec.dead_pins else {}
+    return {"up": 1, **dead, **dict.fromkeys(COUNTS, COUNTER_WIDTH)}
 
 
-def link_signature(word_width: int) -> wiring.Signature:
-    """Return what a chip has of a link: words both ways, of a frame the last one with `last`, and what it is like."""
-    words, counts = ejection_signature(flit_width=word_width), dict.fromkeys(COUNTS, Out(COUNTER_WIDTH))
-    return wiring.Signature({"tx": Out(words), "rx": In(words), "up": Out(1), **counts})
+def link_signature(machine: Machine, word_width: int) -> wiring.Signature:
+    """Return what a chip has of a link: words both ways, of a frame the last one with `last`, and its state."""
+    words, states = ejection_signature(flit_width=word_width), states_of(machine).items()
+    return wiring.Signature({"tx": Out(words), "rx": In(words), **{name: Out(width) for name, width in states}})
 
 
 def ahead_of(machine: Machine, chips: Chips, link: Link) -> tuple[int, ...]:
@@ -85,7 +88,7 @@ class Chip(Fabric):
 
     def _members(self) -> dict[str, Any]:
         own = {"chip": In(len(self.chips.chip_bits))}
-        links = Out(link_signature(self.word_width)).array(len(self.chips.links))
+        links = Out(link_signature(self.machine, self.word_width)).array(len(self.chips.links))
         return own | super()._members() | {"link": links}
 
     @cached_property
@@ -110,6 +113,20 @@ class Chip(Fabric):
                 members |= {f"from_{channel}": begins[at, port], f"to_{channel}": coming[at, port]}
             place(m, f"bridge_{number}", Part(make, module), members)
         return coming
+
+    def _dead_of(self, node: int) -> tuple[list[Value], list[Value]]:
+        ports, dead = len(self.machine.network.ports), self.dead
+        link_of = {end: link for link, each in enumerate(self.chips.links) for end in each.ends}
+        leaving, coming = [Const(0, 1)] * ports, [Const(0, 1)] * ports
+        for port in self._shapes[node].ports:
+            if (behind := self._behind(node, port)) is None:  # what comes from a bridge is taken: it counts credits
+                away = self.link[link_of[node, port]].dead
+                leaving[port] = dead[node][ports] | dead[node][port] | away
+                continue
+            other, back = behind
+            either = dead[node][ports] | dead[other][ports]
+            leaving[port], coming[port] = either | dead[node][port], either | dead[other][back]
+        return leaving, coming
 
     def _pins(self, node: int) -> dict[str, Value]:
         constant, bits = self.chips.address_at(node), self.chips.chip_bits
@@ -144,8 +161,8 @@ class PinnedChip(wiring.Component):
         self._chip, self._module, self._wires = chip, module, wires
         members = dict(chip.signature.members.items())
         self._own = [name for name in members if name != "link"]
-        counts = {name: member for name, member in link_signature(chip.word_width).members.items() if name not in WORDS}
-        links = Out(wiring.Signature(pins_of(chip.word_width) | counts)).array(len(chip.chips.links))
+        states = {name: Out(width) for name, width in states_of(chip.machine).items()}
+        links = Out(wiring.Signature(pins_of(chip.word_width) | states)).array(len(chip.chips.links))
         clocks = dict.fromkeys(("clk", "rst", "wire_clk"), In(1))
         super().__init__(clocks | {name: members[name] for name in self._own} | {"link": links})
 
@@ -154,9 +171,9 @@ class PinnedChip(wiring.Component):
         inside = []
         part = Part(partial(ParallelWires, word_width=self._chip.word_width), self._wires)
         for number, link in enumerate(self.link):
-            words = wires(link_signature(self._chip.word_width), f"words_{number}")
-            counts = {name: getattr(link, name) for name in ("up", *COUNTS)}
-            inside.append({"tx": words.tx, "rx": words.rx, **counts})
+            words = wires(link_signature(self._chip.machine, self._chip.word_width), f"words_{number}")
+            states = {name: getattr(link, name) for name in states_of(self._chip.machine)}
+            inside.append({"tx": words.tx, "rx": words.rx, **states})
             pins = {name: getattr(link, name) for name in pins_of(self._chip.word_width)}
             clocks = {"chip_clk": self.clk, "chip_rst": self.rst, "wire_clk": self.wire_clk}
             place(m, f"wires_{number}", part, {**clocks, **pins, "tx": words.tx, "rx": words.rx}, clocks={})
@@ -171,8 +188,6 @@ def check_chips(machine: Machine, cut: ChipOptions, *, node_clocks: bool) -> Non
     spec = machine.spec
     if node_clocks:
         raise SpecError("node clocks do not go with chips: all nodes of a chip have its clock")
-    if spec.dead_pins:
-        raise SpecError(f"{named('chips')} does not go with {named('dead_pins')}")
     if machine.timing.gives_notice:
         raise SpecError(f"{named('chips')} does not go with cut-through of packets of fewer than {HALF_SLOT} flits")
     if spec.endpoints is not None:

@@ -136,7 +136,7 @@ class Fabric(wiring.Component):
             for port, stages in enumerate(machine.channels.stages)
             if stages
         }
-        dead = {node: self._dead_of(node) for node in range(network.num_nodes)} if machine.spec.dead_pins else {}
+        dead = {node: self._dead_of(node) for node in range(len(self._shapes))} if machine.spec.dead_pins else {}
         for (node, port), begin in begins.items():
             if port in registers and (node, port) in ends:
                 ends[node, port] = self._channel(arrival_name, node, port)

@@ -6,9 +6,9 @@ from typing import Any
 
 from hdnhw.machine.chips import Chips
 from hdnhw.machine.machine import Machine
-from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS
+from hdnhw.rtl.bridge.bridge import COUNTS
 from hdnhw.rtl.bridge.parallel import ParallelWires
-from hdnhw.rtl.chip import Chip, PinnedChip, ahead_of, bridge_of
+from hdnhw.rtl.chip import Chip, PinnedChip, ahead_of, bridge_of, states_of
 from hdnhw.rtl.fabric import FabricModules
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.spec.options import options_of
@@ -283,10 +283,9 @@ class EmittedChips:
             **(wire if self.has_pins else {}),
             "errors": {"direction": "input", "width": 32, "meaning": "of 2^32 words on a wire, how many are damaged"},
             "cut": {"direction": "input", "width": len(self.cables), "meaning": "which of `cables` are cut"},
-            "up_C": {"direction": "output", "width": links, "meaning": "which links of chip C are up"},
         }
-        for name, meaning in COUNTS.items():
-            own[f"{name}_C"] = _port("output", COUNTER_WIDTH * links, meaning=f"of each link of chip C, {meaning}")
+        for name, width in states_of(self.machine).items():
+            own[f"link_{name}_C"] = _port("output", width * links, meaning=f"of each link of chip C: {_STATES[name]}")
         return own | {name: port for name, port in self._ports.items() if name not in CLOCKED}
 
     @cached_property
@@ -349,8 +348,8 @@ class EmittedChips:
                 pins |= {f"{at}_tx_valid": f"{wire}_valid_i", f"{at}_tx_ready": f"{wire}_ready_i"}
                 pins |= {f"{at}_tx_payload": f"{wire}_data_i", f"{at}_rx_payload": f"{came}_data_o"}
                 pins |= {f"{at}_rx_valid": f"{came}_valid_o", f"{at}_rx_ready": ""}
-            pins[f"{at}_up"] = f"up_{chip}[{link}]"
-            pins |= {f"{at}_{name}": f"{name}_{chip}[{COUNTER_WIDTH * link} +: {COUNTER_WIDTH}]" for name in COUNTS}
+            states = states_of(self.machine).items()
+            pins |= {f"{at}_{name}": f"link_{name}_{chip}[{bits * link} +: {bits}]" for name, bits in states}
         joined = ",\n".join(f"    .{pin}({value})" for pin, value in pins.items())
         return [f"  {self.top} chip_{chip} (", joined, "  );"]
 
@@ -359,7 +358,7 @@ class EmittedChips:
         found, numbers = [], {"N": self.machine.network.num_nodes, "C": self.chips.num_chips}
         for name, port in self._system_ports.items():
             stem, mark, rest = re.findall(r"^([a-z_]+?)(?:_([NC])(.*))?$", name)[0]
-            vector = port["width"] > 1 or stem in ("up", "cut")
+            vector = port["width"] > 1 or stem in ("link_up", "link_dead", "cut")
             bits = f"[{port['width'] - 1}:0] " if vector else ""
             names = [f"{stem}_{one}{rest}" for one in range(numbers[mark])] if mark else [name]
             found += [(each, port["direction"], bits) for each in names]
@@ -401,14 +400,21 @@ class EmittedChips:
             for name, sends, takes in (("tx", "output", "input"), ("rx", "input", "output")):
                 own |= {f"link_K_{name}_valid": _port(sends, 1), f"link_K_{name}_ready": _port(takes, 1)}
                 own[f"link_K_{name}_payload"] = _port(sends, width + 1, fields=fields)
-        own["link_K_up"] = _port("output", 1, meaning="whether both chips hear each other")
-        for name, meaning in COUNTS.items():
-            own[f"link_K_{name}"] = _port("output", COUNTER_WIDTH, meaning=f"{meaning}; stays at its maximum")
+        for name, bits in states_of(self.machine).items():
+            own[f"link_K_{name}"] = _port("output", bits, meaning=_STATES[name])
         return {name.replace("_N", "_P"): port for name, port in self._ports.items()} | own
 
 
 _ENDS = (("valid_i", "ready_i", "data_i", "valid_o", "data_o"), ("clk_i", "pins_i", "clk_o", "pins_o"))
 """Ports of a wire of a system: of streams, and of pins."""
+
+
+_STATES = {
+    "up": "whether both chips hear each other",
+    "dead": "whether it has been down for long, so that its channels are dead",
+    **{name: f"{meaning}; stays at its maximum" for name, meaning in COUNTS.items()},
+}
+"""What a chip tells of a link, and its meaning."""
 
 
 def _port(direction: str, width: int, **about: Any) -> dict[str, Any]:

@@ -151,13 +151,14 @@ def test_networks_too_large_are_refused_in_a_line(capsys):
 
 @pytest.fixture(scope="module")
 def on_chips():
-    return emit_fabric(FabricSpec(network=parse("hdn(cube(2), [[0]])"), crc=True), cut=ChipOptions(chips="1"))
+    spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), crc=True, dead_pins=True)
+    return emit_fabric(spec, cut=ChipOptions(chips="1"))
 
 
 @pytest.mark.parametrize(
     ("text", "by", "options"),
     [
-        ("torus(4, 4)", "dim0=2", {"channel_latency": "dim0*=5"}),
+        ("torus(4, 4)", "dim0=2", {"channel_latency": "dim0*=5", "dead_pins": True}),
         ("dualcube(3)", "1", {"packet_length": 16, "switching": "cut-through"}),
     ],
 )

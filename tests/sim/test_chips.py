@@ -1,12 +1,14 @@
 """Packets between chips whose clocks differ, over wires that hurt words and are cut: all there, and each fault seen."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
 
 from hdnhw.cli import main
 from hdnhw.networks.parse import parse
+from hdnhw.rtl.bridge import bridge
 from hdnhw.sim.chips import CLOCKS, SystemBench
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
@@ -46,6 +48,62 @@ def test_nothing_is_lost_between_chips(text: str, cut: dict[str, Any], options: 
             if rate:
                 assert verdict.damaged > 3, verdict
                 assert verdict.resent > 0, verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "options"),
+    [
+        ("torus(4)", {"link": "parallel"}, {"packet_length": 5, "queueing": "voq", "buffers": 8}),
+        ("rdn(cube(1), 1)", {}, {"packet_length": 1, "flit_width": 80, "crc": True}),
+        ("dualcube(2)", {"chips": "1"}, {"packet_length": 16, "channel_latency": "dim0=7"}),
+    ],
+)
+def test_channels_of_a_link_that_stays_down_are_dead(
+    text: str, cut: dict[str, Any], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packets for them come out before them, or are counted where they were; all others, and all later ones, arrive."""
+    monkeypatch.setattr(bridge, "PATIENCE_CYCLES", 2000)
+    bench = system(text, cut=cut, dead_pins=True, **options)
+    stranded = {}
+    for name, cycles in (("cut for long", 14_000), ("cut for a moment", 500), ("stays cut", 10**6)):
+        case = bench.make_case("random", packets=8000, clocks="far", rate=1e-5, seed=1)
+        case |= {"cuts": [(2000, 0, cycles), (3000, 0, cycles)], "gap": 100}
+        verdict = bench.run_case(case).verdict
+        stranded[name] = verdict.stranded + verdict.died
+        assert (verdict.doubled, verdict.changed) == (0, 0), verdict
+        assert verdict.disordered <= stranded[name], verdict
+        if name == "stays cut":  # what the bridge holds waits
+            assert 0 < verdict.lost < 400, verdict
+        else:
+            assert verdict.lost == 0, verdict
+    assert stranded["cut for a moment"] == 0
+    assert stranded["stays cut"] >= stranded["cut for long"] > 100
+
+
+@pytest.mark.parametrize(
+    ("node", "bits", "dead"),
+    [
+        (1, 0b001, {(1, 0)}),
+        (2, 0b100, {(2, 0), (2, 1), (3, 1)}),  # of the channels to node 2, that from its own chip
+    ],
+)
+def test_pins_of_a_chip_strand_what_goes_by_dead_channels(node: int, bits: int, dead: set[tuple[int, int]]) -> None:
+    class Dead(SystemBench):
+        def _joined(self, name: str, at: int) -> str:
+            return f"3'd{bits}" if (name, at) == ("dead", node) else super()._joined(name, at)
+
+    fabric = emit_fabric(FabricSpec(network=parse("torus(4)"), dead_pins=True), cut=ChipOptions(chips="dim0=2"))
+    bench = Dead(fabric)
+    verdict = bench.run_case(bench.make_case("exchange", packets=1200, clocks="near", rate=0, seed=1, cuts=0)).verdict
+    network, rule, stranded = fabric.machine.network, fabric.machine.plan.rule, 0
+    for src, dst in product(range(4), repeat=2):
+        at, passes = src, False
+        while at != dst:
+            port, _ = rule.next_hop(network.decode(at), network.decode(dst))
+            passes, at = passes or (at, port) in dead, network.neighbors(at)[network.ports[port].name]
+        stranded += 75 * passes  # a quarter of what each node sends is for each node
+    assert (verdict.lost, verdict.doubled, verdict.changed, verdict.died) == (0, 0, 0, 0)
+    assert verdict.stranded == stranded > 0
 
 
 FAULTS = {

@@ -30,6 +30,9 @@ COUNTS = {
 }
 """The counters, and what they count."""
 
+PATIENCE_CYCLES = 1 << 16
+"""Cycles for which a link is down, since reset or since it was up, before it is dead."""
+
 LEAST_WORD = 8
 """Bits of the narrowest words."""
 
@@ -68,14 +71,16 @@ class Bridge(wiring.Component):
         Words, `last` high with the last one of a frame; `ready` of `rx` is always high.
     up : Out(1)
         Whether this side hears the other one, and is known to it.
+    dead : Out(1)
+        Whether the link has been down for long; absent in machines without dead pins.
     damaged, resent, lost : Out(16)
         Frames since reset that came damaged; that were sent again; packets dropped because the other side was reset.
 
     Raises
     ------
     SpecError
-        If the channels do not match, words are too narrow or too wide, or the machine has dead pins, or cut-through
-        that gives notice.
+        If the channels do not match, words are too narrow or too wide, or the machine has cut-through that gives
+        notice.
     """
 
     def __init__(
@@ -101,6 +106,8 @@ class Bridge(wiring.Component):
             members |= {f"from_{channel}": In(leaves), f"to_{channel}": Out(comes)}
         words = ejection_signature(flit_width=word_width)
         members |= {"tx": Out(words), "rx": In(words), "up": Out(1)}
+        if machine.spec.dead_pins:
+            members["dead"] = Out(1)
         super().__init__(members | dict.fromkeys(COUNTS, Out(COUNTER_WIDTH)))
 
     def elaborate(self, platform: Any) -> Module:
@@ -115,6 +122,13 @@ class Bridge(wiring.Component):
         self._elaborate_arrivals(m, sender, receiver)
         self._elaborate_departures(m, sender, receiver)
         m.d.comb += self.up.eq(session.is_up)
+        if self._machine.spec.dead_pins:
+            patience = Signal(range(PATIENCE_CYCLES + 1), init=PATIENCE_CYCLES)
+            with m.If(session.is_up):
+                m.d.sync += patience.eq(PATIENCE_CYCLES)
+            with m.Elif(patience.any()):
+                m.d.sync += patience.eq(patience - 1)
+            m.d.sync += self.dead.eq(~patience.any())
         for counter, event in (
             (self.damaged, receiver.ends & ~receiver.good),
             (self.resent, sender.resent),
@@ -244,8 +258,6 @@ def _check(
             f"bridges do not go with {named('switching', 'cut-through')} of packets of fewer than {HALF_SLOT} flits: "
             "routers are told of them ahead"
         )
-    if machine.spec.dead_pins:
-        raise SpecError(f"bridges do not go with {named('dead_pins')}: dead channels are seen in one cycle")
     known = len(machine.network.ports)
     if not ports or any(not 0 <= port < known for port in ports):
         raise SpecError(f"ports must be some of the network's 0 to {known - 1}, not {ports}")

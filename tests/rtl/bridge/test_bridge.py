@@ -153,7 +153,6 @@ def test_a_packet_alone_takes_few_cycles_beside_the_wires() -> None:
             {},
             "bridges do not go with switching='cut-through' of packets of fewer than 16 flits",
         ),
-        ({"dead_pins": True}, {}, "bridges do not go with dead_pins"),
         ({}, {"ports": ()}, "ports must be some of the network's 0 to 1, not"),
         ({}, {"ports": (2,)}, "ports must be some of the network's 0 to 1, not"),
         ({}, {"arrivals": (1,)}, "arrivals and ahead must have one number for each of 1 ports"),
