@@ -116,7 +116,8 @@ def emit(
             **fabric.machine.options(),
             "digest": manifest["digest"],
             "proof": manifest["proof"]["summary"],
-            "zero_load_latency": manifest["latency"]["zero_load"],
+            "zero_load_latency": manifest["latency"]["zero_load"] + " on one chip" * (fabric.chips is not None),
+            **({} if fabric.chips is None else {"chips": fabric.chips.summary}),
         }
     )
 

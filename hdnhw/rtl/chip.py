@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.machine.chips import Chips, Link
+from hdnhw.machine.chips import Chips, Link, lay_chips
 from hdnhw.machine.machine import Machine
 from hdnhw.machine.timing import HALF_SLOT
 from hdnhw.rtl.bridge.bridge import COUNTER_WIDTH, COUNTS, LEAST_WORD, Bridge
@@ -183,8 +183,15 @@ class PinnedChip(wiring.Component):
         return m
 
 
-def check_chips(machine: Machine, cut: ChipOptions, *, node_clocks: bool) -> None:
-    """Raise SpecError if a machine, whose nodes may have clocks, cannot stand on several chips with such links."""
+def cut_into_chips(machine: Machine, cut: ChipOptions, *, node_clocks: bool) -> Chips:
+    """Return the chips of a machine, whose nodes may have clocks.
+
+    Raises
+    ------
+    SpecError
+        If it cannot stand on several chips with such links.
+    """
+    assert cut.chips is not None
     spec = machine.spec
     if node_clocks:
         raise SpecError("node clocks do not go with chips: all nodes of a chip have its clock")
@@ -195,3 +202,10 @@ def check_chips(machine: Machine, cut: ChipOptions, *, node_clocks: bool) -> Non
     width, most = cut.link_width, max(LEAST_WORD, machine.word_width)
     if width > most:
         raise SpecError(f"{named('link_width')} must be {LEAST_WORD} to {most} bits, those of a flit, not {width}")
+    chips = lay_chips(machine.network, cut.chips)
+    for port, (one, wide) in enumerate(zip(chips.inside.T, machine.network.ports, strict=True)):
+        own = {"channel_latency": machine.channels.latency[port], "channel_width": machine.channels.intervals[port]}
+        for name, value in own.items():
+            if value > 1 and (one < 0).all():
+                raise SpecError(f"{named(name)} is of channels on a chip, and {wide.name} leaves it")
+    return chips

@@ -222,6 +222,15 @@ class EmittedChips:
         )
 
     @property
+    def summary(self) -> str:
+        """The chips in a line."""
+        chips = self.chips
+        places, links = (
+            f"{n} {what}{'s' * (n > 1)}" for n, what in ((chips.num_places, "router"), (len(chips.links), "link"))
+        )
+        return f"{chips.num_chips} of {places} and {links}"
+
+    @property
     def file(self) -> str:
         """Name of the Verilog file of the chip."""
         return f"{self.chip}.sv"

@@ -3,9 +3,8 @@
 from typing import Any
 
 from hdnhw.endpoints import declared
-from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import make_machine
-from hdnhw.rtl.chip import Chip, check_chips
+from hdnhw.rtl.chip import Chip, cut_into_chips
 from hdnhw.rtl.clocks.clocked_fabric import ClockedComponent
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.spec import FabricSpec
@@ -42,10 +41,9 @@ def fabric_component(spec: FabricSpec, *, node_clocks: bool = False, cut: ChipOp
     machine = make_machine(spec)
     _ = machine.plan.circuit_rule
     if cut.chips is not None:
-        check_chips(machine, cut, node_clocks=node_clocks)
         if cut.link != "stream":
             raise SpecError(f"links over pins have clocks of their own: only {named('link', 'stream')} is a component")
-        return Chip(machine, lay_chips(machine.network, cut.chips), word_width=cut.link_width)
+        return Chip(machine, cut_into_chips(machine, cut, node_clocks=node_clocks), word_width=cut.link_width)
     if node_clocks:
         check_clocks(machine)
     if spec.endpoints is None:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from hdnhw.endpoints import declared
-from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.networks.build import build
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
-from hdnhw.rtl.chip import check_chips
+from hdnhw.rtl.chip import cut_into_chips
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.spec import FabricSpec
@@ -168,10 +167,7 @@ def emit_machine(
     _ = machine.plan.circuit_rule
     if node_clocks:
         check_clocks(machine)
-    laid = None
-    if cut.chips is not None:
-        check_chips(machine, cut, node_clocks=node_clocks)
-        laid = lay_chips(machine.network, cut.chips)
+    laid = None if cut.chips is None else cut_into_chips(machine, cut, node_clocks=node_clocks)
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
     manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
