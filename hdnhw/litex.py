@@ -80,7 +80,7 @@ class NetworkOnChip(LiteXModule):
         node_domains: Sequence[str] | None = None,
     ) -> None:
         self.manifest = json.loads(Path(folder, "manifest.json").read_text())
-        around = [self.manifest[part] for part in ("endpoints", "clocks", "chips") if part in self.manifest]
+        around = [self.manifest[part] for part in ("chips", "endpoints", "clocks") if part in self.manifest]
         self._ports: Ports = top_ports(self.manifest)
         self._clock_domain, self._pins = clock_domain, dict[str, Any]()
         self._domains = self._domains_of_nodes(node_domains)

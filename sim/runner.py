@@ -214,8 +214,11 @@ class TopLevelBench(Bench[CaseType, VerdictType]):
     """A fabric whose ports cocotb drives and watches itself: it is told a case in JSON, and writes a result."""
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
-        """See :meth:`Bench.sources`; cocotb sees all wires of the top level."""
-        return self.fabric.top, self.fabric.verilog, [f'public_flat_rw -module "{self.fabric.top}" -var "*"']
+        """See :meth:`Bench.sources`; cocotb sees all wires of the top level, which of several chips is the system."""
+        chips, top, files = self.fabric.chips, self.fabric.top, self.fabric.verilog
+        if chips is not None:
+            top, files = chips.system, {**files, chips.system_file: chips.system_text}
+        return top, files, [f'public_flat_rw -module "{top}" -var "*"']
 
     def told(self, case: CaseType) -> Any:
         """Return what cocotb is told of a case, as JSON can hold it."""

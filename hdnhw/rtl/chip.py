@@ -45,6 +45,12 @@ def bridge_of(machine: Machine, chips: Chips, link: Link, *, word_width: int) ->
     return Bridge(machine, ports=link.ports, arrivals=link.arrivals, ahead=ahead, word_width=word_width)
 
 
+def address_on(chips: Chips, chip: Value, place: int, *, width: int) -> Value:
+    """Return the packed address of a place on a chip, of so many bits, by the number of the chip."""
+    constant, bits = chips.address_at(place), chips.chip_bits
+    return Cat(chip[bits.index(bit)] if bit in bits else Const(constant >> bit & 1, 1) for bit in range(width))
+
+
 class Chip(Fabric):
     """The routers of one chip, joined, and the bridges to others; all chips of a network are this one.
 
@@ -129,12 +135,8 @@ class Chip(Fabric):
         return leaving, coming
 
     def _pins(self, node: int) -> dict[str, Value]:
-        constant, bits = self.chips.address_at(node), self.chips.chip_bits
-        address = [
-            self.chip[bits.index(bit)] if bit in bits else Const(constant >> bit & 1, 1)
-            for bit in range(self.machine.address.width)
-        ]
-        return super()._pins(int(self.chips.nodes[0, node])) | {"address": Cat(address)}
+        address = address_on(self.chips, self.chip, node, width=self.machine.address.width)
+        return super()._pins(int(self.chips.nodes[0, node])) | {"address": address}
 
 
 class PinnedChip(wiring.Component):
@@ -158,7 +160,7 @@ class PinnedChip(wiring.Component):
     """
 
     def __init__(self, chip: Chip, module: str, wires: str) -> None:
-        self._chip, self._module, self._wires = chip, module, wires
+        self._chip, self._module, self._wires, self.chips = chip, module, wires, chip.chips
         members = dict(chip.signature.members.items())
         self._own = [name for name in members if name != "link"]
         states = {name: Out(width) for name, width in states_of(chip.machine).items()}
@@ -192,13 +194,10 @@ def cut_into_chips(machine: Machine, cut: ChipOptions, *, node_clocks: bool) -> 
         If it cannot stand on several chips with such links.
     """
     assert cut.chips is not None
-    spec = machine.spec
     if node_clocks:
         raise SpecError("node clocks do not go with chips: all nodes of a chip have its clock")
     if machine.timing.gives_notice:
         raise SpecError(f"{named('chips')} does not go with cut-through of packets of fewer than {HALF_SLOT} flits")
-    if spec.endpoints is not None:
-        raise SpecError(f"{named('chips')} is for terminals that are streams of flits, not for {spec.endpoints.title}")
     width, most = cut.link_width, max(LEAST_WORD, machine.word_width)
     if width > most:
         raise SpecError(f"{named('link_width')} must be {LEAST_WORD} to {most} bits, those of a flit, not {width}")

@@ -31,11 +31,16 @@ class Part:
     @cached_property
     def ports(self) -> list[tuple[tuple[str | int, ...], bool, int]]:
         """Path, whether it is an input, and bits of each port."""
-        one = self.make()
-        for each in (one, *vars(one).values()):
-            if isinstance(each, Elaboratable):
-                each._MustUse__silence = True  # no warning that it was forgotten: only its ports are read
+        one = unused(self.make())
         return [(path, member.flow is In, len(Value.cast(value))) for path, member, value in one.signature.flatten(one)]
+
+
+def unused(component: Any) -> Any:
+    """Return a component of which only the ports are read, without a warning that it was forgotten."""
+    for each in (component, *vars(component).values()):
+        if isinstance(each, Elaboratable):
+            each._MustUse__silence = True
+    return component
 
 
 def place(

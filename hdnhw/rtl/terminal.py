@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ejection_signature, injection_signature
+from hdnhw.rtl.chip import address_on
 from hdnhw.rtl.part import Part, place, wires
 
 
@@ -33,15 +34,24 @@ class EndpointModules:
 
 @dataclass(frozen=True)
 class EndpointParts:
-    """What a fabric with endpoints is joined from; members as of :class:`EndpointModules`."""
+    """What a fabric with endpoints is joined from; members as of :class:`EndpointModules`.
+
+    Attributes
+    ----------
+    chip : Chip or PinnedChip or None
+        What `fabric` is, if that is a chip of several.
+    """
 
     fabric: Part
     unit: Part
     shared: Part
+    chip: Any = None
 
 
 class EndpointFabric(wiring.Component):
     """A fabric and what stands at its terminals; see :class:`hdnhw.rtl.fabric.Fabric`. Members are those of the kind.
+
+    Around a chip it has the members of the chip's links, too, and those of nodes are of its places.
 
     Parameters
     ----------
@@ -52,11 +62,28 @@ class EndpointFabric(wiring.Component):
 
     def __init__(self, machine: Machine, parts: EndpointParts) -> None:
         self.machine, self.parts = machine, parts
-        super().__init__(self._members())
+        super().__init__(self._members() | self._link_members())
 
     def _members(self) -> dict[str, Any]:
         """Return all members."""
         raise NotImplementedError
+
+    @property
+    def nodes(self) -> range:
+        """Numbers of the nodes, or of the places of a chip."""
+        chip = self.parts.chip
+        return range(self.machine.network.num_nodes if chip is None else chip.chips.num_places)
+
+    def _link_members(self) -> dict[str, Any]:
+        chip = self.parts.chip
+        members = {} if chip is None else chip.signature.members
+        return {name: members[name] for name in ("chip", "wire_clk", "link") if name in members}
+
+    def _address(self, node: int) -> Value:
+        address, parts = self.machine.address, self.parts
+        if parts.chip is None:
+            return Const(address.of_node(node), address.width)
+        return address_on(parts.chip.chips, self.chip, node, width=address.width)
 
     def _elaborate_nodes(
         self, m: Module, unit: str, own: Callable[[int], dict[str, Any]], told: Mapping[str, Any], **clocks: Value
@@ -65,13 +92,16 @@ class EndpointFabric(wiring.Component):
 
         `clocks` are as :func:`hdnhw.rtl.part.place` has them.
         """
-        nodes, address = range(self.machine.network.num_nodes), self.machine.address
-        terminals = _terminal_wires(len(nodes), self.machine.spec.flit_width)
-        for node in nodes:
-            members = {"address": Const(address.of_node(node), address.width), **own(node)}
+        terminals = _terminal_wires(len(self.nodes), self.machine.spec.flit_width)
+        for node in self.nodes:
+            members = {"address": self._address(node), **own(node)}
             members |= {name: streams[node] for name, streams in terminals.items()}
             place(m, f"{unit}_{node}", self.parts.unit, members, clocks=clocks or None)
-        place(m, "fabric", self.parts.fabric, {**terminals, **told}, clocks=clocks or None, unread=True)
+        members = {**terminals, **told, **{name: getattr(self, name) for name in self._link_members()}}
+        own_clocks: Mapping[str, Value] | None = clocks or None
+        if self.parts.chip is not None and {*clocks} <= {*self.parts.chip.signature.members}:
+            members, own_clocks = members | clocks, {}  # a chip with pins has them among its members
+        place(m, "fabric", self.parts.fabric, members, clocks=own_clocks, unread=True)
 
 
 def _terminal_wires(num_nodes: int, flit_width: int) -> dict[str, list[Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 def top_ports(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ports of the top level, as the manifest has them."""
-    parts = [manifest, *(manifest[part] for part in ("endpoints", "clocks", "chips") if part in manifest)]
+    parts = [manifest, *(manifest[part] for part in ("chips", "endpoints", "clocks") if part in manifest)]
     ports: dict[str, Any] = parts[-1]["ports"]
     return ports
 

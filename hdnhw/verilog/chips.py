@@ -1,6 +1,8 @@
 """A network on several chips as text: the chip, which is the same for all, and a system of them for simulation."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +15,8 @@ from hdnhw.rtl.fabric import FabricModules
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.clocks import crossing_constraints
-from hdnhw.verilog.verilog import ADVANCE, CLOCKED, digest_of, module_script, module_texts, numbered
+from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.verilog import ADVANCE, digest_of, module_script, module_texts, numbered
 
 CHIP_SUFFIX, BRIDGE_SUFFIX, PINS_SUFFIX, WIRES_SUFFIX = "_chip", "_bridge", "_pins", "_wires"
 """What a chip is called behind the fabric's name; behind that a bridge, the chip with pins, and its wires."""
@@ -125,7 +128,7 @@ _IO_SDC = """\
 set hdnhw_period {period:.3f}
 set hdnhw_wire_period {period:.3f}
 set hdnhw_quarter [expr {{$hdnhw_wire_period / 4}}]
-create_clock -name clk -period $hdnhw_period [get_ports {{clk}}]
+create_clock -name {clock} -period $hdnhw_period [get_ports {{{clock}}}]
 create_clock -name wire_clk -period $hdnhw_wire_period [get_ports {{wire_clk}}]
 set_false_path -from [get_ports {{chip*}}]
 """
@@ -148,6 +151,25 @@ _RESETS = {
 
 _IO_PERIOD = 10.0
 """Nanoseconds, an example."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """The module that users meet of a chip: itself, or with endpoints around it.
+
+    Attributes
+    ----------
+    top : str
+    clock, reset : str
+        Names of its clock and reset.
+    ports : dict
+        Those that it has for each node, and of the fabric as a whole, as the fabric's manifest has them.
+    """
+
+    top: str
+    clock: str
+    reset: str
+    ports: Mapping[str, Any]
 
 
 CHIP_SUFFIXES = (
@@ -182,7 +204,9 @@ class EmittedChips:
     ----------
     chips, cut
     top, chip, system : str
-        Names of the modules of the chip as users meet it, of the one whose links are streams, and of the system.
+        Names of the modules of the chip, of the one whose links are streams, and of the system.
+    outer : Outer
+        What users meet.
     bridges : tuple of str
         The module of the bridge of each link.
     """
@@ -201,6 +225,7 @@ class EmittedChips:
         self._modules, self._ports, self._initial = modules, ports, initial
         self.chip, self.system = modules.top + CHIP_SUFFIX, modules.top + SYSTEM_SUFFIX
         self.top = self.chip + PINS_SUFFIX if self.has_pins else self.chip
+        self.outer = Outer(self.top, "clk", "rst", ports)
         links = self.chips.links
         kinds = [(self._kind(link.ports), link.arrivals, ahead_of(machine, self.chips, link)) for link in links]
         own = list(dict.fromkeys(kinds))
@@ -245,6 +270,17 @@ class EmittedChips:
         width = self.cut.link_width
         return Chip(self.machine, self.chips, self._modules, bridges=self.bridges, word_width=width)
 
+    def put_around(self, endpoints: EmittedEndpoints | None) -> None:
+        """Take endpoints for what users meet, if there are some."""
+        if endpoints is not None:
+            own = {name: port for name, port in endpoints.manifest["ports"].items() if name not in self._of_links}
+            ports = {name.replace("_P", "_N"): port for name, port in own.items()}
+            self.outer = Outer(endpoints.top, endpoints.clock, endpoints.reset, ports)
+
+    def component(self) -> Any:
+        """Return the chip as it is instantiated."""
+        return self.pinned() if self.has_pins else self._chip()
+
     def pinned(self) -> PinnedChip:
         """Return the chip whose links go over pins."""
         return PinnedChip(self._chip(), self.chip, self.chip + WIRES_SUFFIX)
@@ -268,11 +304,13 @@ class EmittedChips:
         if not self.has_pins:
             return {}
         links = [f"link_{link}" for link in range(len(self.chips.links))]
-        sdc = _IO_SDC.format(top=self.top, period=_IO_PERIOD) + "".join(_IO_SDC_LINK.format(at=at) for at in links)
-        clocks = ["clk", "wire_clk", *(f"{at}_clk_i" for at in links)]
-        lpf = [f"# Clocks of {self.top} as the top level, for nextpnr-ecp5 and Diamond. Put in frequencies, and pins."]
+        outer = self.outer
+        sdc = _IO_SDC.format(top=outer.top, clock=outer.clock, period=_IO_PERIOD)
+        sdc += "".join(_IO_SDC_LINK.format(at=at) for at in links)
+        clocks = [outer.clock, "wire_clk", *(f"{at}_clk_i" for at in links)]
+        lpf = [f"# Clocks of {outer.top} as the top level, for nextpnr-ecp5 and Diamond. Put in frequencies, and pins."]
         lpf += [f'FREQUENCY PORT "{clock}" {1000 / _IO_PERIOD:.1f} MHZ;' for clock in clocks]
-        pins = {f"{self.top}_io.sdc": sdc, f"{self.top}_io.lpf": "\n".join([*lpf, ""])}
+        pins = {f"{outer.top}_io.sdc": sdc, f"{outer.top}_io.lpf": "\n".join([*lpf, ""])}
         crossings = crossing_constraints(self.top, "wires").items()
         return {name: text + _RESETS[name.rpartition(".")[2]] for name, text in crossings} | pins
 
@@ -286,16 +324,17 @@ class EmittedChips:
         """Describe the ports of the system, as manifests do."""
         links = len(self.chips.links)
         wire = {"wire_clk_C": {"direction": "input", "width": 1, "meaning": "clock by which words leave chip C"}}
+        outer = self.outer
         own: dict[str, Any] = {
-            "clk_C": {"direction": "input", "width": 1, "meaning": "clock of chip C"},
-            "rst_C": CLOCKED["rst"] | {"meaning": f"reset of chip C; {CLOCKED['rst']['meaning']}"},
+            f"{outer.clock}_C": _port("input", 1, meaning="clock of chip C"),
+            f"{outer.reset}_C": outer.ports[outer.reset] | {"meaning": "reset of chip C, as that of a chip"},
             **(wire if self.has_pins else {}),
             "errors": {"direction": "input", "width": 32, "meaning": "of 2^32 words on a wire, how many are damaged"},
             "cut": {"direction": "input", "width": len(self.cables), "meaning": "which of `cables` are cut"},
         }
         for name, width in states_of(self.machine).items():
             own[f"link_{name}_C"] = _port("output", width * links, meaning=f"of each link of chip C: {_STATES[name]}")
-        return own | {name: port for name, port in self._ports.items() if name not in CLOCKED}
+        return own | {name: port for name, port in outer.ports.items() if name not in (outer.clock, outer.reset)}
 
     @cached_property
     def cables(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -327,7 +366,8 @@ class EmittedChips:
                 name, seed = f"wire_{chip}_{link}", f"SEED * 32'd2654435761 + 32'd{chip * len(peers) + link + 1}"
                 pins = {"errors": "errors", "cut": f"cut[{cable_of[chip, link]}]"}
                 pins |= {pin: f"{name}_{pin}" for pin in _ENDS[self.has_pins]}
-                pins |= {} if self.has_pins else {"clk_i": f"clk_{chip}", "clk_o": f"clk_{there}"}
+                clock = self.outer.clock
+                pins |= {} if self.has_pins else {"clk_i": f"{clock}_{chip}", "clk_o": f"{clock}_{there}"}
                 joined = ",\n".join(f"    .{pin}({value})" for pin, value in pins.items())
                 lines += [f"  {wire} #(.DELAY(DELAY), .SEED({seed})) {name} (", joined, "  );"]
         return "\n".join([self.wire_text(wire), *lines, "endmodule", ""])
@@ -341,10 +381,10 @@ class EmittedChips:
 
     def _chip_lines(self, chip: int) -> list[str]:
         """Return the text of one chip of the system."""
-        chips, width = self.chips, self.cut.link_width
-        pins = {name: f"{name}_{chip}" for name in ("clk", "rst", *["wire_clk"] * self.has_pins)}
+        chips, width, clocked = self.chips, self.cut.link_width, (self.outer.clock, self.outer.reset)
+        pins = {name: f"{name}_{chip}" for name in (*clocked, *["wire_clk"] * self.has_pins)}
         pins["chip"] = f"{len(chips.chip_bits)}'d{chips.chip_number(chip)}"
-        own = [name for name in self._ports if name not in CLOCKED]
+        own = [name for name in self.outer.ports if name not in clocked]
         for place, node in enumerate(chips.nodes[chip].tolist()):
             pins |= {name.replace("_N", f"_{place}"): name.replace("_N", f"_{node}") for name in own}
         for link, (there, back) in enumerate(self._peers[chip]):
@@ -360,7 +400,7 @@ class EmittedChips:
             states = states_of(self.machine).items()
             pins |= {f"{at}_{name}": f"link_{name}_{chip}[{bits * link} +: {bits}]" for name, bits in states}
         joined = ",\n".join(f"    .{pin}({value})" for pin, value in pins.items())
-        return [f"  {self.top} chip_{chip} (", joined, "  );"]
+        return [f"  {self.outer.top} chip_{chip} (", joined, "  );"]
 
     def _listed(self) -> list[tuple[str, str, str]]:
         """Return the ports of the system: name, direction, and bits as they are declared."""
@@ -389,13 +429,18 @@ class EmittedChips:
             "nodes": chips.nodes.tolist(),
             "links": [[{"place": place, "port": names[port]} for place, port in link.ends] for link in chips.links],
             "peers": self._peers,
-            "ports": self._chip_ports,
+            "ports": self.ports,
             "system": system,
         }
 
-    @property
-    def _chip_ports(self) -> dict[str, Any]:
-        """Describe the ports of the chip: those of the fabric, with places in place of nodes, and its own."""
+    @cached_property
+    def ports(self) -> dict[str, Any]:
+        """The ports of the chip, as manifests have them: those of the fabric, by places in place of nodes, and more."""
+        return {name.replace("_N", "_P"): port for name, port in self._ports.items()} | self._of_links
+
+    @cached_property
+    def _of_links(self) -> dict[str, Any]:
+        """The ports of a chip that a fabric has not."""
         bits, width = len(self.chips.chip_bits), self.cut.link_width
         own = {"chip": _port("input", bits, meaning="constant: which chip it is, as `numbers` says")}
         if self.has_pins:
@@ -411,7 +456,7 @@ class EmittedChips:
                 own[f"link_K_{name}_payload"] = _port(sends, width + 1, fields=fields)
         for name, bits in states_of(self.machine).items():
             own[f"link_K_{name}"] = _port("output", bits, meaning=_STATES[name])
-        return {name.replace("_N", "_P"): port for name, port in self._ports.items()} | own
+        return own
 
 
 _ENDS = (("valid_i", "ready_i", "data_i", "valid_o", "data_o"), ("clk_i", "pins_i", "clk_o", "pins_o"))

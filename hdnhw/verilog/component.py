@@ -41,6 +41,8 @@ def fabric_component(spec: FabricSpec, *, node_clocks: bool = False, cut: ChipOp
     machine = make_machine(spec)
     _ = machine.plan.circuit_rule
     if cut.chips is not None:
+        if spec.endpoints is not None:
+            raise SpecError(f"{spec.endpoints.title} on chips are no component, but Verilog")
         if cut.link != "stream":
             raise SpecError(f"links over pins have clocks of their own: only {named('link', 'stream')} is a component")
         return Chip(machine, cut_into_chips(machine, cut, node_clocks=node_clocks), word_width=cut.link_width)

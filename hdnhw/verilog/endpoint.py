@@ -1,15 +1,19 @@
 """What the kinds of endpoints have in common when they are emitted: the modules around a fabric, and their manifest."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.fabric import Fabric
-from hdnhw.rtl.part import Part
+from hdnhw.rtl.part import Part, unused
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
+
+_OF_CHIPS = ("chip", "wire_clk")
+"""Ports of a chip that are of no link, and not of a fabric."""
 
 
 class EmittedEndpoints(ABC):
@@ -25,6 +29,8 @@ class EmittedEndpoints(ABC):
         Its ports, as the manifest has them.
     initial : bool
         Whether registers and memories have initial values.
+    chip : callable, optional
+        Makes the chip that they are around in place of the fabric: its module and ports are given then.
 
     Attributes
     ----------
@@ -36,6 +42,8 @@ class EmittedEndpoints(ABC):
         Names of the top level's clock and reset; a reset whose name ends in ``n`` is active low.
     has_streams : bool
         Whether its users meet it at streams alone, so that each may have a clock of its own.
+    on_chips : bool
+        Whether it may stand around a chip of several.
     """
 
     suffix: ClassVar[str]
@@ -43,10 +51,19 @@ class EmittedEndpoints(ABC):
     shared_suffix: ClassVar[str] = ""
     clock, reset = "clk", "rst"
     has_streams: ClassVar[bool] = False
+    on_chips: ClassVar[bool] = False
 
-    def __init__(self, machine: Machine, fabric: str, ports: dict[str, Any], *, initial: bool = True) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        fabric: str,
+        ports: dict[str, Any],
+        *,
+        initial: bool = True,
+        chip: Callable[[], Any] | None = None,
+    ) -> None:
         self.machine, self.fabric_ports, self.top = machine, ports, fabric + self.suffix
-        self._initial = initial
+        self._initial, self._chip = initial, chip
         shared = self.top + self.shared_suffix if self.shared_suffix else ""
         self.modules = EndpointModules(fabric, self.top + self.unit_suffix, shared)
 
@@ -82,9 +99,10 @@ class EmittedEndpoints(ABC):
             (self.modules.fabric, self.modules.unit, self.modules.shared) if emitted else ("", "", "")
         )
         return EndpointParts(
-            Part(partial(Fabric, self.machine), fabric, joint="_"),
+            Part(self._chip or partial(Fabric, self.machine), fabric, joint="_"),
             Part(self.unit, unit),
             Part(self.shared, shared),
+            self._chip and unused(self._chip()),
         )
 
     @abstractmethod
@@ -112,12 +130,16 @@ class EmittedEndpoints(ABC):
     @property
     def manifest(self) -> dict[str, Any]:
         """The manifest's entry ``endpoints``."""
-        endpoints = self.machine.spec.endpoints
+        endpoints, entry = self.machine.spec.endpoints, self.entry()
         assert endpoints is not None
+        if self._chip is not None:
+            links = {name: port for name, port in self.fabric_ports.items() if name in _OF_CHIPS or "_K" in name}
+            entry["ports"] = {name.replace("_N", "_P"): port for name, port in entry["ports"].items()} | links
+            entry["ports"][self.reset] |= {"meaning": "synchronous, active low; of all chips at a time, for 16 cycles"}
         return {
             "type": endpoints.kind,
             "file": self.file,
             "digest": digest_of(self.text.encode()),
             "options": {name: getattr(endpoints, name) for name in options_of(endpoints)},
-            **self.entry(),
+            **entry,
         }

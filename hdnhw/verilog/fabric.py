@@ -20,6 +20,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
+from hdnhw.support.naming import named
 from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
 from hdnhw.verilog.core import core_name, core_text
@@ -80,7 +81,7 @@ class EmittedFabric:
     @property
     def verilog(self) -> dict[str, str]:
         """The files of Verilog among `files` that tools read one after the other, wrappers excepted."""
-        around = [part.file for part in (self.endpoints, self.clocks, self.chips) if part is not None]
+        around = [part.file for part in (self.chips, self.endpoints, self.clocks) if part is not None]
         return {name: self.files[name] for name in (f"{self.modules.top}.sv", *around)}
 
     @property
@@ -168,23 +169,28 @@ def emit_machine(
     if node_clocks:
         check_clocks(machine)
     laid = None if cut.chips is None else cut_into_chips(machine, cut, node_clocks=node_clocks)
+    endpoints = machine.spec.endpoints
+    if laid is not None and endpoints is not None and not declared("emitted")[endpoints.kind].on_chips:
+        raise SpecError(f"{named('chips')} is for streams of flits and AXI4, not for {endpoints.title}")
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
-    manifest, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None
-    files = {f"{top}.sv": text}
+    manifest, parts, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None, None
+    files, around = {f"{top}.sv": text}, {"fabric": top, "ports": manifest["ports"]}
+    if laid is not None:
+        parts = EmittedChips(machine, modules, laid, cut, ports=manifest["ports"], initial=initial)
+        files[parts.file] = parts.text
+        around = {"fabric": parts.top, "ports": parts.ports, "chip": parts.component}
     if machine.spec.endpoints is not None:
-        endpoints = declared("emitted")[machine.spec.endpoints.kind](machine, top, manifest["ports"], initial=initial)
+        endpoints = declared("emitted")[machine.spec.endpoints.kind](machine, **around, initial=initial)
         files[endpoints.file] = endpoints.text
         manifest |= {"top": endpoints.top, "endpoints": endpoints.manifest}
     clocks = _clocks(machine, modules, endpoints, manifest, initial=initial) if node_clocks else None
     if clocks is not None:
         files[clocks.file] = clocks.text
         manifest |= {"top": clocks.top, "clocks": clocks.manifest}
-    parts = None
-    if laid is not None:
-        parts = EmittedChips(machine, modules, laid, cut, ports=manifest["ports"], initial=initial)
-        files[parts.file] = parts.text
-        manifest |= {"top": parts.top, "chips": parts.manifest}
+    if parts is not None:
+        parts.put_around(endpoints)
+        manifest |= {"top": parts.outer.top, "chips": parts.manifest}
     wrappers: dict[str, str] = {}
     if wrapper:
         wrappers, manifest["wrappers"] = wrapper_files(manifest)

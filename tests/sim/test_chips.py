@@ -163,7 +163,11 @@ def test_short_packets_are_refused() -> None:
         ("cosim torus(4) --chips dim0=2 --resets 5 --test random", "--resets is for one chip, not for --chips"),
         ("cosim torus(4) --error-rate 0.1 --test random", "--error-rate is for the errors test"),
         ("emit torus(4) --chips dim0=2 --node-clocks -o {}", "node clocks do not go with chips"),
-        ("emit torus(4) --chips dim0=2 --endpoints axi-stream -o {}", "--chips is for terminals that are streams"),
+        (
+            "emit torus(4) --chips dim0=2 --endpoints axi-stream -o {}",
+            "--chips is for streams of flits and AXI4, not for",
+        ),
+        ("cosim torus(4) --chips dim0=2 --test axi4 --error-rate 0.1", "--error-rate is for the errors test"),
         ("emit torus(4) --chips dim0=2 --switching cut-through -o {}", "--chips does not go with cut-through"),
         ("emit torus(4) --chips dim0=2 --link-width 7 -o {}", "--link-width must be 8 to 1024 bits, not 7"),
         ("emit torus(4) --chips dim0=2 --link-width 64 -o {}", "--link-width must be 8 to 32 bits"),

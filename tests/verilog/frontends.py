@@ -66,12 +66,14 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "exchange": ("--endpoints exchange --at-once", {"endpoints": ExchangeSpec(at_once=True)}),
     "chip": ("--chips dim0=2,dim1=2 --link-width 16", {}),
     "chip, pins": ("--chips dim0=2,dim1=2 --link parallel --link-width 16 --crc", {"crc": True}),
+    "chip, axi4": ("--chips dim0=2,dim1=2 --endpoints axi4", {"endpoints": AxiMemorySpec()}),
 }
 """Endpoints of the fabrics, or chips -> options that ask for them, and those of the spec."""
 
 CUTS = {
     "chip": ChipOptions(chips="dim0=2,dim1=2", link_width=16),
     "chip, pins": ChipOptions(chips="dim0=2,dim1=2", link="parallel", link_width=16),
+    "chip, axi4": ChipOptions(chips="dim0=2,dim1=2"),
 }
 """Of chips, how the network is cut; each has as many places as the other fabrics have nodes."""
 
@@ -382,11 +384,11 @@ FRONT_ENDS: dict[str, Callable[[str, bool, bool, Path], None]] = {
 CELLS = [
     (kind, clocks, wrapper, name)
     for kind, clocks, wrapper, name in product(KINDS, (False, True), (False, True), FRONT_ENDS)
-    if name != "Amaranth" or not (wrapper or kind == "chip, pins")
+    if name != "Amaranth" or not (wrapper or kind in ("chip, pins", "chip, axi4"))
 ]
 """Endpoints or chips, whether each node has a clock, whether there are wrappers, and the front-end.
 
-Amaranth has no wrappers, and no component of a chip with pins.
+Amaranth has no wrappers, and no component of a chip with pins or endpoints.
 """
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
@@ -78,3 +79,5 @@ def test_what_cannot_be_a_machine_is_refused():
         SpecError, match=r"^links over pins have clocks of their own: only link.*stream.* is a component$"
     ):
         fabric_component(FabricSpec(network=parse("torus(4)")), cut=cut)
+    with pytest.raises(SpecError, match=r"^AXI4 endpoints on chips are no component, but Verilog$"):
+        fabric_component(FabricSpec(network=parse("torus(4)"), endpoints=AxiMemorySpec()), cut=cut)

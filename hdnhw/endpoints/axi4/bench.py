@@ -129,7 +129,28 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
     @property
     def about(self) -> dict[str, Any]:
         """See :meth:`Bench.about`."""
-        return {"node_clocks": self.fabric.clocks is not None}
+        chips = self.fabric.chips
+        return {"node_clocks": self.fabric.clocks is not None} | ({} if chips is None else {"chips": chips.cut.chips})
+
+    def _clocks(self, seed: str) -> dict[str, Any]:
+        """Return the clocks, by what their names end in; which one each node has; and what else has a value.
+
+        Links between chips have one word in 500 damaged.
+        """
+        chips = self.fabric.chips
+        if chips is None:
+            own = draw_periods(self.nodes, seed=seed) if self.fabric.clocks is not None else []
+            periods = {"": PERIOD_NS} | {f"_{node}": period for node, period in enumerate(own)}
+            return {"clocks": periods, "ends": [f"_{node}" if own else "" for node in range(self.nodes)]}
+        count = chips.chips.num_chips
+        periods = {f"_{chip}": period for chip, period in enumerate(draw_periods(count, seed=seed))}
+        chip_of = {node: chip for chip, nodes in enumerate(chips.chips.nodes.tolist()) for node in nodes}
+        return {
+            "clocks": periods,
+            "ends": [f"_{chip_of[node]}" for node in range(self.nodes)],
+            "inputs": {"errors": 2**32 // 500, "cut": 0},
+            "wires": {f"wire_clk{end}": max(periods.values()) for end in periods} if chips.has_pins else {},
+        }
 
     def make_case(self, *, bursts: int, seed: int, hold: int = 0, to_one: bool = False) -> dict[str, Any]:
         """Return what the bench is told: bursts from every manager to random memories, each thread in its order.
@@ -147,13 +168,11 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
             if to_one and self.layout.is_node(burst["address"] >> self._bits):
                 burst["address"] = self.layout.of_node(0) << self._bits | burst["address"] % (1 << self._bits)
             threads[node][thread].append(burst)
-        clocked = self.fabric.clocks is not None
         return {
             "seed": seed,
             "hold": hold,
             "to_one": to_one,
-            "period": PERIOD_NS,
-            "periods": draw_periods(self.nodes, seed=f"{seed} clocks") if clocked else [],
+            **self._clocks(f"{seed} clocks"),
             "nodes": self.nodes,
             "memory_bits": self._bits,
             "contents": [f"{seed} memory {node}" for node in range(self.nodes)],

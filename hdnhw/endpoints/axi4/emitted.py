@@ -8,15 +8,15 @@ from hdnhw.endpoints.axi4.memory_fabric import MemoryComponent, MemoryFabric
 from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
-COUNTERS = ("dropped_N", "paused_N")
-"""Ports of the bare fabric that its top level has as well."""
+COUNTERS = ("dropped_", "paused_")
+"""What the names of ports of the bare fabric, or chip, begin with that its top level has as well."""
 
 
 class EmittedMemory(EmittedEndpoints):
     """AXI4 endpoints as text."""
 
     suffix, unit_suffix = "_axi4", "_endpoint"
-    clock, reset, has_streams = "aclk", "aresetn", True
+    clock, reset, has_streams, on_chips = "aclk", "aresetn", True, True
 
     def unit(self) -> MemoryEndpoint:
         """Return the endpoint of a node."""
@@ -40,7 +40,8 @@ class EmittedMemory(EmittedEndpoints):
             "address_bits": memory.address_bits,
             "id_width": endpoints.id_width,
             "outstanding": endpoints.outstanding,
-            "ports": _ports(memory) | {name: port for name, port in self.fabric_ports.items() if name in COUNTERS},
+            "ports": _ports(memory)
+            | {name: port for name, port in self.fabric_ports.items() if name.startswith(COUNTERS)},
             "packet": {**self.packet(), "kinds": {kind.name.lower(): int(kind) for kind in MemoryKind}},
         }
 

@@ -34,7 +34,7 @@ class MemoryFabric(EndpointFabric):
 
     def _members(self) -> dict[str, Any]:
         members: dict[str, Any] = {"aclk": In(1), "aresetn": In(1)}
-        for node in range(self.machine.network.num_nodes):
+        for node in self.nodes:
             for (port, name), (leads_in, layout) in port_members(self.machine.endpoint_format).items():
                 forth, back = (In, Out) if leads_in else (Out, In)
                 for field, shape in layout:
@@ -51,8 +51,7 @@ class MemoryFabric(EndpointFabric):
 
     def _elaborate_all(self, m: Module, **clocks: Value) -> None:
         """Join fabric and endpoints."""
-        nodes = range(self.machine.network.num_nodes)
-        counted = {name: [self._counter(name, node) for node in nodes] for name in self._counters}
+        counted = {name: [self._counter(name, node) for node in self.nodes] for name in self._counters}
         self._elaborate_nodes(m, "endpoint", self._channels, counted, **clocks)
 
     def _channels(self, node: int) -> dict[str, Any]:

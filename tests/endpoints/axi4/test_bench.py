@@ -10,6 +10,7 @@ from hdnhw.endpoints.axi4.bench import FIXED, INCR, WRAP, MemoryBench, MemoryVer
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
@@ -17,8 +18,9 @@ from hdnhw.verilog.fabric import emit_fabric
 def bench(text: str, *, node_clocks: bool = False, initial: bool = True, **options: Any) -> MemoryBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     endpoints = {name: options.pop(name) for name in ("memory_bits", "id_width", "outstanding") if name in options}
+    cut = ChipOptions(**{name: options.pop(name) for name in ("chips", "link") if name in options})
     spec = FabricSpec(network=parse(text), endpoints=AxiMemorySpec(**endpoints), **options)
-    return MemoryBench(emit_fabric(spec, node_clocks=node_clocks, initial=initial))
+    return MemoryBench(emit_fabric(spec, node_clocks=node_clocks, initial=initial, cut=cut))
 
 
 def run(fabric: MemoryBench, *, keep: bool = False, **case: Any) -> MemoryVerdict:
@@ -36,6 +38,8 @@ def run(fabric: MemoryBench, *, keep: bool = False, **case: Any) -> MemoryVerdic
         ("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8, "initial": False}),
         ("torus(3)", {"node_clocks": True, "memory_bits": 16}),
         ("torus(3)", {"node_clocks": True, "initial": False}),
+        ("torus(4)", {"chips": "dim0=2", "link": "parallel"}),
+        ("hdn(cube(1), [[0]])", {"chips": "1", "crc": True}),
     ],
 )
 def test_bursts_of_all_kinds(text: str, options: dict[str, Any]) -> None:
@@ -45,6 +49,26 @@ def test_bursts_of_all_kinds(text: str, options: dict[str, Any]) -> None:
         verdict = run(fabric, bursts=300, seed=seed, hold=hold, to_one=to_one)
         assert verdict.passed, (seed, verdict)
         assert verdict.bursts == 300
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (".chip(1'd1)", ".chip(1'd0)"),
+        (".s_axi_0_awaddr(s_axi_2_awaddr)", ".s_axi_0_awaddr(s_axi_3_awaddr)"),
+        (".cut(cut[0])", ".cut(1'b1)"),
+    ],
+)
+def test_chips_that_are_joined_wrongly_are_seen(before: str, after: str) -> None:
+    class Wrong(MemoryBench):
+        def sources(self) -> Any:
+            top, files, rules = super().sources()
+            text = files["fabric_system.sv"]
+            assert before in text
+            return top, files | {"fabric_system.sv": text.replace(before, after)}, rules
+
+    fabric = bench("torus(4)", chips="dim0=2").fabric
+    assert not run(Wrong(fabric), bursts=100).passed
 
 
 @pytest.fixture(scope="module")
