@@ -20,7 +20,8 @@ def from_networkx(graph: "networkx.Graph") -> "Network":
     ----------
     graph : networkx.Graph
         Of any kind: directions, weights, second links between two nodes and links of a node to itself do not count.
-        Nodes whose attribute ``switch`` is true have no terminal. Nodes that are numbers are numbered in their order,
+        Nodes whose attribute ``switch`` is true have no terminal. The ports behind links whose attribute ``channel`` is
+        a word such as ``long`` are ``long0``, ``long1`` and so on. Nodes that are numbers are numbered in their order,
         others in that of the graph, switches last.
 
     Returns

@@ -177,7 +177,17 @@ class EdgeNetwork(Network):
         return super().parse_node(text) if found is None else found
 
 
-def network_of_edges(spec: NetworkSpec, num_nodes: int, edges: Iterable[tuple[int, int]], **known: Any) -> EdgeNetwork:
-    """Return the network of a list of edges; what else is known goes to :class:`EdgeNetwork`."""
-    table = color_edges(num_nodes, edges)
-    return EdgeNetwork(spec, table, own_inverses(f"port{color}" for color in range(table.shape[1])), **known)
+def network_of_edges(
+    spec: NetworkSpec, num_nodes: int, edges: Iterable[tuple[int, int]], types: Sequence[str] = (), **known: Any
+) -> EdgeNetwork:
+    """Return the network of a list of edges; what else is known goes to :class:`EdgeNetwork`.
+
+    Ports are called ``port0`` and so on; or by the type of each edge, if there are `types`: no port has two.
+    """
+    listed = list(edges)
+    of_type = {
+        kind: [edge for edge, own in zip(listed, types, strict=True) if own == kind] for kind in sorted({*types})
+    }
+    tables = {kind: color_edges(num_nodes, some) for kind, some in (of_type or {"port": listed}).items()}
+    names = [f"{kind}{color}" for kind, table in tables.items() for color in range(table.shape[1])]
+    return EdgeNetwork(spec, np.concatenate([*tables.values()], axis=1), own_inverses(names), **known)

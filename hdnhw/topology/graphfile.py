@@ -15,6 +15,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from io import BytesIO, StringIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hdnhw.spec.checks import check_edges
@@ -32,8 +33,14 @@ ANYNET = re.compile(rf"router [0-9]{{1,9}}(?: {ANYNET_END.pattern})*")
 SWITCH = "switch"
 """The attribute of a node that has no terminal."""
 
-_NUMBERS = ("id", "key")
-"""What tells the links of a file apart, and says nothing of them."""
+CHANNEL = "channel"
+"""The attribute of a link that names its type of channels."""
+
+_KEPT = ("id", "key", CHANNEL)
+"""What is not dropped of a link: its type, and what tells the links of a file apart and says nothing of them."""
+
+TYPE, UNTYPED = re.compile("[a-z_]+"), "port"
+"""Of the channels of a link, with a number behind it the name of a port; and what it is if nothing is said."""
 
 COMMENTS = ("#", "%", "//")
 """How lines begin that say nothing of a graph, in lists of edges."""
@@ -59,11 +66,14 @@ class NamedGraph:
     edges : tuple of (int, int)
         Each once, the smaller number first, sorted.
     num_terminals : int
+    types : tuple of str
+        Types of the channels of each edge, ``port`` if the graph says none; empty if it says none of any.
     """
 
     names: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     num_terminals: int
+    types: tuple[str, ...] = ()
 
 
 @dataclass
@@ -81,6 +91,8 @@ class _Found:
     is_directed : bool
     from_both : bool
         Whether a link may be there once for each end.
+    types : dict of frozenset to str
+        Ends of a link -> type of its channels, where it says one.
     """
 
     nodes: list[str] = field(default_factory=list)
@@ -89,6 +101,7 @@ class _Found:
     besides: Counter[str] = field(default_factory=Counter)
     is_directed: bool = False
     from_both: bool = False
+    types: dict[frozenset[str], str] = field(default_factory=dict)
 
     def kept(self, what: str) -> tuple[NamedGraph, str]:
         """Return the graph, and what was not kept of it."""
@@ -103,7 +116,7 @@ class _Found:
         ):
             dropped += [f"{_counted(count)} {kind}"] if count else []
         nodes = dict.fromkeys([*self.nodes, *(end for edge in self.edges for end in edge)])
-        return named_graph(what, nodes, links, self.switches), ", ".join(dropped)
+        return named_graph(what, nodes, links, self.switches, self.types), ", ".join(dropped)
 
 
 def _counted(links: int) -> str:
@@ -111,14 +124,19 @@ def _counted(links: int) -> str:
 
 
 def named_graph(
-    what: str, nodes: Iterable[str], edges: Iterable[tuple[str, str]], switches: Iterable[str]
+    what: str,
+    nodes: Iterable[str],
+    edges: Iterable[tuple[str, str]],
+    switches: Iterable[str],
+    types: Mapping[frozenset[str], str] = MappingProxyType({}),
 ) -> NamedGraph:
     """Number the nodes of a graph: by themselves if all are numbers, else in order; switches come last.
 
     Raises
     ------
     SpecError
-        If it has fewer than two terminals, a loop, or parts that are not joined; `what` names it.
+        If it has fewer than two terminals, a loop, parts that are not joined, or a type that is no word; `what` names
+        it.
     """
     names, without = list(dict.fromkeys(nodes)), set(switches)
     if all(name.isascii() and name.isdigit() for name in names):
@@ -137,7 +155,12 @@ def named_graph(
     missing = _unreached(len(names), found)
     if missing is not None:
         raise SpecError(f"{what}: must be connected, and there is no way from {names[0]!r} to {names[missing]!r}")
-    return NamedGraph(tuple(names), tuple(sorted(found)), terminals)
+    for said in types.values():
+        if TYPE.fullmatch(said) is None:
+            raise SpecError(f"{what}: {CHANNEL} of a link must be lower-case letters and _, such as long, not {said!r}")
+    ordered = sorted(found)
+    of_each = [types.get(frozenset((names[one], names[other])), UNTYPED) for one, other in ordered] if types else ()
+    return NamedGraph(tuple(names), tuple(ordered), terminals, tuple(of_each))
 
 
 def _unreached(num_nodes: int, edges: Iterable[tuple[int, int]]) -> int | None:
@@ -155,7 +178,7 @@ def _unreached(num_nodes: int, edges: Iterable[tuple[int, int]]) -> int | None:
 
 
 def of_networkx(graph: Any, what: str) -> NamedGraph:
-    """Return a graph of networkx, of any kind; nodes with a true attribute ``switch`` have no terminal."""
+    """Return a graph of networkx, of any kind; see :func:`hdnhw.from_networkx`."""
     return _of_networkx(graph, what).kept(what)[0]
 
 
@@ -168,7 +191,12 @@ def _of_networkx(graph: Any, what: str) -> _Found:
         nodes=list(names.values()),
         edges=[(names[one], names[other]) for one, other in graph.edges()],
         switches={names[node] for node, known in graph.nodes(data=SWITCH, default=default) if _is_true(known)},
-        besides=Counter(str(name) for *_, known in graph.edges(data=True) for name in known if name not in _NUMBERS),
+        types={
+            frozenset((names[one], names[other])): str(said)
+            for one, other, said in graph.edges(data=CHANNEL)
+            if said is not None and one != other
+        },
+        besides=Counter(str(name) for *_, known in graph.edges(data=True) for name in known if name not in _KEPT),
         is_directed=graph.is_directed(),
     )
 
@@ -579,10 +607,13 @@ def _graph(network: Network) -> Any:
     """Return a network as a graph of networkx."""
     import networkx
 
-    graph = networkx.Graph(spec=str(network.spec))
+    spec: Any = network.spec
+    graph = networkx.Graph(spec=str(spec))
     for node in range(network.num_nodes):
         graph.add_node(node, address=network.paper_address(node), switch=node >= network.num_terminals)
     graph.add_edges_from(_edges(network))
+    if types := getattr(spec, "types", ()):
+        networkx.set_edge_attributes(graph, dict(zip(spec.edges, types, strict=True)), CHANNEL)
     return graph
 
 

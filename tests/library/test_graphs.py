@@ -33,6 +33,26 @@ def test_names_of_nodes_are_addresses():
     assert hdnhw.neighbors(network, "b").neighbors == [0, 2]
 
 
+def test_links_name_their_types_of_channels(tmp_path):
+    graph = networkx.cycle_graph(6)
+    networkx.set_edge_attributes(graph, {(0, 5): "long", (2, 3): "long"}, "channel")
+    graph.add_edge(4, 4, channel="loop")
+    network = hdnhw.from_networkx(graph)
+    ports = {node: hdnhw.neighbors(network, node).ports for node in range(6)}
+    assert ports[0] == {"long0": 5, "port0": 1}
+    long = {frozenset((node, end)) for node, own in ports.items() for name, end in own.items() if name == "long0"}
+    assert long == {frozenset((0, 5)), frozenset((2, 3))}
+    hop = network.simulate(rate=0.02, cycles=2000).packet_latency["max"]
+    assert network.simulate(rate=0.02, cycles=2000, channel_latency="long*=90").packet_latency["max"] >= hop + 80
+    network.export(tmp_path / "net.graphml")
+    again = hdnhw.Network(f"graph({str(tmp_path / 'net.graphml')!r})")
+    assert {node: hdnhw.neighbors(again, node).ports for node in range(6)} == ports
+    networkx.set_edge_attributes(graph, "10 m", "channel")
+    said = r"^graph: channel of a link must be lower-case letters and _, such as long, not '10 m'$"
+    with pytest.raises(hdnhw.SpecError, match=said):
+        hdnhw.from_networkx(graph)
+
+
 def test_what_is_no_network():
     with pytest.raises(TypeError, match=r"^graph must be one of networkx, not 3$"):
         hdnhw.from_networkx(3)

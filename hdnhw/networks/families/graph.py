@@ -36,6 +36,8 @@ class Graph(NetworkSpec):
         Each once, the smaller number first, sorted.
     names : tuple of str
         Of the nodes; empty if these are their numbers.
+    types : tuple of str
+        Of the channels of each edge; empty if all are alike.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Graph(NetworkSpec):
     num_terminals: int
     edges: tuple[tuple[int, int], ...]
     names: tuple[str, ...]
+    types: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return self.text
@@ -78,13 +81,14 @@ def graph_of(named: NamedGraph, text: str | None = None) -> Graph:
     """Return the spec of a graph; without a text its edges are the text, or where they are many, a digest of them."""
     numbers = tuple(map(str, range(len(named.names))))
     names = () if named.names == numbers else named.names
-    if text is None and not names and named.num_terminals == len(numbers) and len(named.edges) <= SHOWN_EDGES:
+    is_plain = not names and not named.types and named.num_terminals == len(numbers)
+    if text is None and is_plain and len(named.edges) <= SHOWN_EDGES:
         text = _listed(named)
     if text is None:
         digest = sha256(repr(named).encode()).hexdigest()[:16]
         text = f"graph('in memory: {len(numbers)} nodes, sha256 {digest}')"
     check_edges(text, len(named.edges))
-    return Graph(text, len(named.names), named.num_terminals, named.edges, names)
+    return Graph(text, len(named.names), named.num_terminals, named.edges, names, named.types)
 
 
 def _listed(named: NamedGraph) -> str:
@@ -96,7 +100,8 @@ def network(spec: Graph) -> EdgeNetwork:
     """Return the network of a graph."""
     from hdnhw.topology.edges import network_of_edges
 
-    return network_of_edges(spec, spec.num_nodes, spec.edges, num_terminals=spec.num_terminals, names=spec.names)
+    known = {"num_terminals": spec.num_terminals, "names": spec.names}
+    return network_of_edges(spec, spec.num_nodes, spec.edges, spec.types, **known)
 
 
 def circle(network: EdgeNetwork) -> Block:
