@@ -95,7 +95,7 @@ def measure_steps(
     SpecError
         If the load of `among` has no steady state.
     """
-    model = _direct_model(fabric)
+    model = direct_model(fabric)
     table = neighbor_table(model.plan.network)
 
     def messages(step: int) -> Step:
@@ -131,7 +131,7 @@ def measure_baseline(
     dict
         As of :func:`measure_steps`; ``cycles_per_step`` has for each of the partners those of one step.
     """
-    model, own = _direct_model(fabric), np.arange(baseline.nodes)
+    model, own = direct_model(fabric), np.arange(baseline.nodes)
 
     def messages(step: int) -> Step:
         return own, baseline.partners[step], np.full(baseline.nodes, words)
@@ -178,7 +178,7 @@ def measure_allreduce(
     return measure_steps(fabric, run, words=words, progress=progress)
 
 
-def _direct_model(fabric: FabricSpec) -> FabricModel:
+def direct_model(fabric: FabricSpec) -> FabricModel:
     """Return the model of a machine whose packets go straight to their destinations."""
     model = model_of(fabric)
     model.plan.check_direct("collectives")
@@ -235,9 +235,9 @@ def measure_network_exchange(
         ``words``: most flits of messages over any channel, in packets as they are; ``lower_bound_cycles``: for these
         routes, the cycles of the packets over the channel or terminal that takes longest; ``flow_bound_words`` and
         ``flow_bound_cycles``: the least of both for any routes, None where :func:`hdnhw.topology.flow.flow_bound` has
-        none.
+        none, and the cycles where channels are narrow: it counts all alike.
     """
-    model = _direct_model(fabric)
+    model = direct_model(fabric)
     network, length = model.plan.network, model.timing.packet_length
     nodes, packets = network.num_nodes, -(-words // length)
     if not at_once:
@@ -249,6 +249,7 @@ def measure_network_exchange(
     assert slots is not None
     progress("flow bound", 0.0)
     least = flow_bound(neighbor_table(network))
+    cycles = None if least is None else max(ceil(least * packets), (nodes - 1) * packets) * length
     return machine_row(model.machine) | {
         "delivered": bool((run.tail >= 0).all()),
         "max_channel_load": load,
@@ -256,5 +257,5 @@ def measure_network_exchange(
         "cycles": run.cycles,
         "lower_bound_cycles": max(slots, nodes - 1) * packets * length,
         "flow_bound_words": None if least is None else float(least * words),
-        "flow_bound_cycles": None if least is None else max(ceil(least * packets), (nodes - 1) * packets) * length,
+        "flow_bound_cycles": None if model.machine.is_narrow else cycles,
     }

@@ -38,6 +38,14 @@ def test_the_flow_bound_counts_whole_packets_and_what_the_terminal_takes():
     assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (12 * 9, 12 * 2 * 8)
 
 
+def test_narrow_channels_take_their_slots():
+    fabric = fabric_of("rdn(cube(2), 1)", channel_width="cross1=8")
+    row = measure_network_exchange(fabric, words=8, at_once=True)
+    # From each cluster of 4 nodes go 4 * 28 messages, and 4 * 12 more pass through: 160 over 4 cross-edges.
+    assert (row["lower_bound_cycles"], row["flow_bound_cycles"]) == (40 * 4 * 8, None)
+    assert row["cycles"] >= row["lower_bound_cycles"]
+
+
 @pytest.mark.parametrize("length", [1, 2, 8])
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "torus(4, 4)", "hdn(cube(2), [[0, 1]])"])
 def test_a_timetable_ends_when_it_says_so_and_two_packets_take_it_twice(text, length):
