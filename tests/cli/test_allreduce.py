@@ -76,3 +76,14 @@ def test_a_picture(result_of):
 @each("line", WRONG)
 def test_bad_input_is_one_line(refused, line):
     assert refused(line).startswith(f"hdnhw: {WRONG[line]}")
+
+
+def test_the_algorithm_is_the_one_that_is_faster_on_the_machine(result_of):
+    line = "collective 'rdn(cube(2), 1)' --op allreduce --words 64"
+    assert result_of(line)["algorithm"] == "long"
+    for latency, faster in ((2, "long"), (300, "short")):
+        machine = f"--channel-latency {latency} --on model"
+        cycles = {name: result_of(f"{line} {machine} --algorithm {name}")["cycles"] for name in ("short", "long")}
+        assert min(cycles, key=cycles.get) == faster
+        assert result_of(f"{line} {machine}")["algorithm"] == faster
+        assert result_of(f"{line} --channel-latency {latency}")["predicted_cycles"] == cycles[faster]

@@ -219,6 +219,38 @@ WRONG = {
         "collective 'cube(3)' --op barrier --on rtl --message-packets 2",
         "--message-packets is for operations that move messages; a barrier moves none",
     ),
+    "steps of packets that go by others": (
+        "exchange 'cube(3)' --modes valiant",
+        "modes 'valiant' do not go with collectives",
+    ),
+    "slices of a schedule": (
+        "exchange 'cube(3)' --words 8 --slices 2",
+        "--slices is for one port per step on the model: give --on model as well",
+    ),
+    "slices of all ports": (
+        "exchange 'cube(3)' --words 8 --slices 2 --on model --ports all",
+        "--slices is for one port per step on the model: give --on model as well",
+    ),
+    "more slices than words": (
+        "exchange 'cube(3)' --words 2 --slices 3 --on model",
+        "--slices must be at most the 2 words of a message, not 3",
+    ),
+    "slices of routed packets": (
+        "exchange 'cube(3)' --schedule network --on model --slices 2",
+        "--slices is for schedules with steps; network has none",
+    ),
+    "slices of a ring": (
+        "collective 'cube(3)' --op allreduce --algorithm ring --on model --slices 2",
+        "--slices is for schedules over ports; ring routes its messages",
+    ),
+    "slices of unequal messages": (
+        "exchange 'cube(3)' --message-sizes 8 --on model --slices 2",
+        "--slices is for messages of one length; give --message-sizes or --trace without it",
+    ),
+    "slices of a barrier": (
+        "collective 'cube(3)' --op barrier --on rtl --slices 2",
+        "--slices is for operations that move messages; a barrier moves none",
+    ),
     "packets of no engines": (
         "collective 'cube(3)' --op allgather --on model --message-packets 2",
         "--message-packets is for engines: give --on rtl as well",

@@ -331,7 +331,7 @@ def test_each_parameter_has_a_type_and_is_told_of_and_there_is_an_example(name):
         ),
         (lambda: hdnhw.emit("cube(2)", "x", max_frame=3), hdnhw.SpecError, "max_frame is for AXI4-Stream endpoints"),
         (lambda: hdnhw.collective("cube(3)", op="scan", buffer=4), TypeError, "no option 'buffer' of a machine"),
-        (lambda: hdnhw.collective("cube(3)", op="scan", buffers=4), hdnhw.SpecError, "buffers is for a machine"),
+        (lambda: hdnhw.collective("cube(3)", op="barrier", buffers=4), hdnhw.SpecError, "buffers is for a machine"),
         (lambda: hdnhw.cosim("cube(2)", packets=9.5), TypeError, "packets must be an integer, not 9.5"),
         (lambda: hdnhw.cosim("cube(2)", test="x"), hdnhw.SpecError, "test must be one of hops, random"),
         (

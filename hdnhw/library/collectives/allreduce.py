@@ -27,7 +27,7 @@ SIZES = tuple(4**power for power in range(10))
 """Words of the vectors that are compared if none are named: up to 1 MiB in words of four bytes."""
 
 ALONE = (
-    *("words", "message_packets", "algorithm", "operator", "numbers", "root", "as_printed", "steps", "plot"),
+    *("words", "message_packets", "slices", "algorithm", "operator", "numbers", "root", "as_printed", "steps", "plot"),
     *BACKGROUND,
 )
 """Options that say how one all-reduce is run, or what is shown of it."""
@@ -67,7 +67,11 @@ def run_routed(asked: ScheduleOptions, network: "Network", operator: "Operator",
 
 def _refuse_steps_over_ports(asked: ScheduleOptions) -> None:
     """Refuse what is of schedules whose steps are ports."""
-    refuse(asked, ("ports", "plot", "html"), f"{{}} is for schedules over ports; {asked.algorithm} routes its messages")
+    refuse(
+        asked,
+        ("ports", "slices", "plot", "html"),
+        f"{{}} is for schedules over ports; {asked.algorithm} routes its messages",
+    )
 
 
 def _on_model(asked: ScheduleOptions, baseline: "Baseline", words: int) -> Row:

@@ -10,6 +10,7 @@ from hdnhw.support.progress import Stopwatch, say
 
 OF_MESSAGES = (
     "ports",
+    "slices",
     "root",
     "targets",
     "as_printed",

@@ -145,7 +145,8 @@ def times_of(asked: ScheduleOptions) -> tuple[float, float]:
 def _faster(asked: ScheduleOptions, network: "Network") -> tuple[str, "Execution | None"]:
     """Return the algorithm of an all-reduce that takes less time by the cost model; and the all-gather if it was run.
 
-    It is not where whole vectors take no longer than its steps, twice, with the N - 1 blocks that a node must get.
+    It is not where whole vectors take no longer than its steps, twice, with the N - 1 blocks that a node must get. On a
+    machine, the cost model is that of its channels.
     """
     from hdnhw.collectives.combining import combine_registers
     from hdnhw.collectives.cost import Cost, block_words
@@ -153,16 +154,27 @@ def _faster(asked: ScheduleOptions, network: "Network") -> tuple[str, "Execution
     from hdnhw.collectives.operations import operation_schedule
     from hdnhw.collectives.operators import operator_of
     from hdnhw.collectives.prefix import allreduce_schedule
+    from hdnhw.machine.machine import make_machine
+    from hdnhw.measurement.predicted import predicted_cycles
 
     if asked.all_port:
         return "long", None
     times, block = times_of(asked), block_words(asked.message_words, network.num_nodes)
+    by_machine = asked.startup_time is asked.word_time is None and (asked.on == "model" or asked.machine)
+
+    def time(counted: "Execution", words: int) -> float:
+        if by_machine:
+            return sum(predicted_cycles(make_machine(asked.fabric), counted, words))
+        return (Cost(counted.startups, counted.words) * words).time(*times)
+
     counted = combine_registers(allreduce_schedule(network), operator_of("sum", "int32")).execution
-    short = (Cost(counted.startups, counted.words) * asked.message_words).time(*times)
+    short = time(counted, asked.message_words)
     gather = operation_schedule(network, "allgather")
     least = Cost(len(gather.steps), network.num_nodes - 1) * block
+    if by_machine:
+        timing = make_machine(asked.fabric).timing
+        times = timing.zero_load_latency(1) + 1 - timing.packet_length, 1
     if short <= least.times(2).time(*times):
         return "short", None
     gathered = execute(gather)
-    long = (Cost(gathered.startups, gathered.words) * block).times(2).time(*times)
-    return ("short" if short <= long else "long"), gathered
+    return ("short" if short <= 2 * time(gathered, block) else "long"), gathered

@@ -157,8 +157,7 @@ def _lengths(asked: ExchangeOptions, network: "Network") -> Any:
     from hdnhw.traffic.tracefile import read_trace
 
     nodes = network.num_nodes
-    if asked.words is not None:
-        raise SpecError(one_length().format(named("words")))
+    refuse(asked, ("words", "slices"), one_length())
     if nodes > MOST_UNEQUAL:
         names = f"{named('message_sizes')} and {named('trace')}"
         raise SpecError(f"{names} are for up to {MOST_UNEQUAL} nodes; {network.spec} has {nodes}")
@@ -201,5 +200,5 @@ def _refuse_steps(asked: ExchangeOptions) -> None:
     why = "is for schedules with steps; network has none"
     if asked.on == "schedule":
         raise SpecError(f"{named('on', 'schedule')} {why}")
-    names = ("split", "ports", "message_sizes", "trace", "steps", "plot", "html", "startup_time", "word_time")
+    names = ("split", "ports", "message_sizes", "trace", "slices", "steps", "plot", "html", "startup_time", "word_time")
     refuse(asked, (*names, "message_packets", "background"), f"{{}} {why}")

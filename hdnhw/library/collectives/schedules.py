@@ -6,13 +6,14 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from hdnhw.collectives.choices import SPLITS
+from hdnhw.collectives.choices import BASELINES, SPLITS
 from hdnhw.endpoints import declared
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.library.asked import DrawnOptions, plot_of
 from hdnhw.library.options import NodeLike, PathLike, fabric_of, figure_apart, given, network_of, spec_of
 from hdnhw.library.result import Result
 from hdnhw.spec import (
+    BARRIER,
     ENGINE_OPERATIONS,
     MOST_MESSAGE_PACKETS,
     MULTICAST,
@@ -41,6 +42,9 @@ BACKGROUND = ("background", "background_pattern", "background_seed", "repeats")
 """Options for packets among which an operation is run on the model."""
 
 MOST_WORDS = 1 << 20
+"""Of a message."""
+
+MOST_SLICES = 1 << 10
 """Of a message."""
 
 Row = dict[str, Any]
@@ -83,6 +87,15 @@ class ScheduleOptions(DrawnOptions):
         "count what the schedule sends (default), or also run its steps on the cycle-accurate model, or the "
         "operation on engines in the emitted Verilog, which needs the extra sim",
         choices=PLACES,
+    )
+    slices: int | None = option(
+        None,
+        Size,
+        "on model: also run it with the words of each message cut into C slices, which nodes send on as they come, so "
+        "that long and narrow channels are busy while other slices take other steps",
+        metavar="C",
+        least=2,
+        most=MOST_SLICES,
     )
     steps: bool = option(False, Flag, "show a table of the steps")
     plot: PathLike | None = plot_of("which port each node uses in each step")
@@ -192,6 +205,12 @@ class ScheduleOptions(DrawnOptions):
         return self.ports == "all"
 
     @property
+    def is_predicted(self) -> bool:
+        """Whether it is known what each step takes on a machine: a node sends packets to one neighbor."""
+        one = self.op != BARRIER and self.algorithm not in BASELINES and not self.all_port
+        return one and self.sizes is None and self.bandwidth is None
+
+    @property
     def message_words(self) -> int:
         """Words of a message: 1 if nothing is said of them."""
         return 1 if self.words is None else self.words
@@ -231,7 +250,7 @@ def checked_network(asked: T) -> tuple[T, "Network"]:
         refuse(asked, ("message_packets",), f"{{}} is for engines: give {named('on', 'rtl')} as well")
     if asked.message_words > MOST_WORDS:
         raise SpecError(f"{named('words')} must be 1 to {MOST_WORDS}, not {asked.words}")
-    if asked.on in (None, "schedule") and asked.schedule != "network":
+    if asked.on in (None, "schedule") and asked.schedule != "network" and not asked.is_predicted:
         machine = f"{named('on', 'model')} or {named('on', 'rtl')}"
         refuse(asked, options_of(FabricSpec), f"{{}} is for a machine: give {machine} as well")
     network = network_of(asked.spec)
@@ -239,6 +258,8 @@ def checked_network(asked: T) -> tuple[T, "Network"]:
     if asked.outputs.are_asked:
         check_drawn(network.num_nodes)
     _check_background(asked, network)
+    if asked.on != "model" or asked.all_port:
+        refuse(asked, ("slices",), f"{{}} is for one port per step on the model: give {named('on', 'model')} as well")
     return asked, network
 
 
@@ -298,6 +319,8 @@ def run_schedule(
     else:
         least = bound()
     result |= more | _costs(asked, schedule, operation, counted, least)
+    if asked.is_predicted and (asked.on == "model" or asked.machine) and asked.on != "rtl":
+        result |= _predicted(asked, counted)
     if asked.on == "model":
         result |= _on_model(asked, counted)
     if asked.on == "rtl":
@@ -350,13 +373,25 @@ def number_of_words(words: float | Fraction) -> int | float:
     return int(words) if words == int(words) else float(words)
 
 
+def _predicted(asked: ScheduleOptions, counted: Any) -> Row:
+    from hdnhw.machine.machine import make_machine
+    from hdnhw.measurement.predicted import predicted_cycles
+
+    cycles = predicted_cycles(make_machine(asked.fabric), counted, asked.message_words)
+    return {"predicted_cycles": sum(cycles), "predicted_cycles_per_step": cycles}
+
+
 def _on_model(asked: ScheduleOptions, counted: Any) -> Row:
     from hdnhw.measurement.collective import measure_steps
+    from hdnhw.measurement.slices import measure_slices
 
+    words = asked.message_words
     with ProgressBar() as progress:
-        return measure_steps(
-            asked.fabric, counted, words=asked.message_words, among=asked.among, progress=progress.show
-        )
+        row = measure_steps(asked.fabric, counted, words=words, among=asked.among, progress=progress.show)
+        if asked.slices is None:
+            return row
+        row |= measure_slices(asked.fabric, counted, words=words, slices=asked.slices, progress=progress.show)
+    return row | {"gain": round(row["cycles"] / row["sliced_cycles"], 4)}
 
 
 def bench_of(spec: FabricSpec, endpoints: EndpointSpec) -> Any:

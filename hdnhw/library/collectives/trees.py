@@ -33,6 +33,7 @@ OTHERS = (
     "numbers",
     "algorithm",
     "on",
+    "slices",
     "steps",
     "plot",
     "html",
