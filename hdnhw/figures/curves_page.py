@@ -11,7 +11,7 @@ from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.sweep import FIGURES
 from hdnhw.networks.parse import parse
 from hdnhw.rules.schemes import fabric_plan
-from hdnhw.spec import FabricSpec
+from hdnhw.spec import FabricSpec, NetworkSpec
 from hdnhw.spec.options import options_of
 
 SHOWS = (
@@ -44,7 +44,10 @@ WARM_UP = "until it is steady (MSER, White 1997, of the mean latencies of blocks
 
 
 def sweep_sheet(
-    curves: Sequence[dict[str, Any]], load: LoadSpec, more: Mapping[str, Any] = MappingProxyType({})
+    curves: Sequence[dict[str, Any]],
+    load: LoadSpec,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    networks: Mapping[str, NetworkSpec] = MappingProxyType({}),
 ) -> Sheet:
     """Return the figure of a sweep with its tables.
 
@@ -56,6 +59,8 @@ def sweep_sheet(
         What was offered, but for rate and pattern.
     more : mapping of str to Any
         Of what is at equal cost, and rows of differences: as :func:`hdnhw.sweep` returns it.
+    networks : mapping of str to NetworkSpec
+        Text -> network, of those that the text alone does not tell.
     """
     return Sheet(
         title="Load curves: " + ", ".join(dict.fromkeys(curve["spec"] for curve in curves)),
@@ -63,7 +68,7 @@ def sweep_sheet(
         shows=SHOWS,
         heading="Latency against offered rate",
         caption=CAPTION,
-        tables=[_networks(curves), *(table_of(*one) for one in _further(more)), _points(curves)],
+        tables=[_networks(curves, networks), *(table_of(*one) for one in _further(more)), _points(curves)],
         options=_options(curves, load, more),
     )
 
@@ -73,8 +78,8 @@ def _further(more: Mapping[str, Any]) -> list[tuple[str, Sequence[Mapping[str, A
     return [(name.capitalize(), more[name]) for name in ("widths", "differences") if more.get(name)]
 
 
-def _networks(curves: Sequence[dict[str, Any]]) -> Table:
-    cells = [_network_cells(curve) for curve in curves]
+def _networks(curves: Sequence[dict[str, Any]], networks: Mapping[str, NetworkSpec]) -> Table:
+    cells = [_network_cells(curve, networks.get(curve["spec"]) or parse(curve["spec"])) for curve in curves]
     lines = [
         Line([name, *own.values()], link=f"points-{number}")
         for number, (name, own) in enumerate(zip(names_of(curves), cells, strict=True), start=1)
@@ -95,10 +100,10 @@ def _points(curves: Sequence[dict[str, Any]]) -> Table:
     return Table("Points", "points", list(_point_cells(curves[0]["points"][0])), groups, OF_POINTS)
 
 
-def _network_cells(curve: dict[str, Any]) -> dict[str, str]:
+def _network_cells(curve: dict[str, Any], network: NetworkSpec) -> dict[str, str]:
     """Return heading -> text of a network."""
     lowest = curve["points"][0]
-    routing = fabric_plan(parse(curve["spec"]), lowest["modes"], lowest["lanes"])
+    routing = fabric_plan(network, lowest["modes"], lowest["lanes"])
     bound = None if curve["saturation_bound"] is None else min(1.0, curve["saturation_bound"])
     throughput = curve["saturation_throughput"]
     return {

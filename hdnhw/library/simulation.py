@@ -457,9 +457,10 @@ def sweep(
     with ProgressBar() as progress:
         start = start_of(asked.workers, asked.cluster, progress.say)
         run |= {"results": kept, "say": progress.say, "progress": progress.show}
-        curves = Sweep(fabrics if at_cost is None else at_cost.fabrics, load, **run).run(start)
+        measured = fabrics if at_cost is None else at_cost.fabrics
+        curves = Sweep(measured, load, **run).run(start)
     more = _compared(curves, at_cost, asked.seeds)
-    sheet = sweep_sheet(curves, load, more)
+    sheet = sweep_sheet(curves, load, more, {str(each.network): each.network for each in measured})
     outputs.write(sheet)
     accepted.write(replace(sheet, draw=partial(draw_curves, curves, "accepted")))
     return Curves(curves, more, sheet)

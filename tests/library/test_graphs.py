@@ -20,6 +20,7 @@ def test_a_graph_of_networkx():
     routed = network.routing()
     assert (routed.cdg_acyclic, routed.worst_stretch) == (True, 1.0)
     assert network.simulate(rate=0.05, cycles=1000).delivered > 0
+    assert len(hdnhw.sweep(network, rates=[0.05], workers=1).points) == 1
     graph.remove_node(0)
     assert len(network) == 34
     again = pickle.loads(pickle.dumps(network))
