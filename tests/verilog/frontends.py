@@ -134,8 +134,14 @@ def expected(manifest: Mapping[str, Any]) -> dict[str, tuple[bool, int]]:
     return {
         re.sub(r"_[NPK](?=_|$)", f"_{number}", pattern): (port["direction"] == "input", port["width"])
         for pattern, port in top_ports(manifest).items()
-        for number in range(LINKS if "_K" in pattern else NODES if re.search("_[NP]", pattern) else 1)
+        for number in range(_count(manifest, pattern))
     }
+
+
+def _count(manifest: Mapping[str, Any], pattern: str) -> int:
+    """Return how many ports a pattern stands for."""
+    found = re.search(r"_([NPK])(?=_|$)", pattern)
+    return {"N": manifest["routers"], "P": NODES, "K": LINKS}[found[1]] if found else 1
 
 
 def elaborate(files: Sequence[Path], chip: str, options: str = "-Wextra -Werror") -> Any:
@@ -259,7 +265,7 @@ def pins_of(manifest: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str
     """Return the ports of such a design, by those of the fabric, and what clocks and resets are joined to."""
     joined, pins = dict[str, str](), dict[str, list[str]]()
     for pattern in top_ports(manifest):  # fields of a payload stand in order there, the lowest first
-        for node in range(NODES if re.search("_[NPK]", pattern) else 1):
+        for node in range(_count(manifest, pattern)):
             port = re.sub(r"_[NPK](?=_|$)", f"_{node}", pattern)
             if _is_clocked(port):
                 domain = f"node_{node}_" if "_N" in pattern else ""
