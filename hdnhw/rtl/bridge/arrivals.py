@@ -65,7 +65,8 @@ class Arrivals(wiring.Component):
         timing, channel = machine.timing, self.channel
         head = timing.head_phase - self._ahead
         phase = phase_counter(m, length, since=(head - LEAD + 1) % length, name="phase")
-        chooses = is_phase(phase, -1, length)
+        chooses = Signal()
+        m.d.sync += chooses.eq(is_phase(phase, -2, length))
         taken = [getattr(self, f"taken_{vc}") for vc in range(self._num_vcs)]
         looks = is_phase(phase, timing.credit_phase - timing.channel_cycles + LEAD - 1, length)
         chosen = self._elaborate_choice(m, taken, chooses, looks)
@@ -98,19 +99,18 @@ class Arrivals(wiring.Component):
 
     def _elaborate_choice(self, m: Module, taken: list[Signal], chooses: Value, looks: Value) -> Signal:
         """Choose a packet for the next slot, in turn among virtual channels with credits: one-hot, 0 if none goes."""
-        numbers, is_long = range(self._num_vcs), self._link.machine.spec.packet_length >= LONG_SLOT
+        numbers = range(self._num_vcs)
+        domain = m.d["sync" if self._link.machine.spec.packet_length >= LONG_SLOT else "comb"]
         ready, chosen = Signal(self._num_vcs), Signal(self._num_vcs)
         for vc in numbers:
             free = Signal(range(self._buffers + 1), name=f"free_{vc}", init=self._buffers)
             spends = chosen[vc] & chooses
-            m.d["sync" if is_long else "comb"] += ready[vc].eq(
-                (getattr(self, f"filled_{vc}") != taken[vc]) & free.any()
-            )
+            domain += ready[vc].eq((getattr(self, f"filled_{vc}") != taken[vc]) & free.any())
             m.d.sync += free.eq(counted(free, self.channel.credit[vc] & looks, spends))
             with m.If(spends):
                 m.d.sync += taken[vc].eq(taken[vc] + 1)
         order = service_order(m, chosen, update=chooses, name="order")
-        m.d.comb += chosen.eq(Cat(first_in_order(dict(enumerate(ready)), order).values()))
+        domain += chosen.eq(Cat(first_in_order(dict(enumerate(ready)), order).values()))
         return chosen
 
     def _address(self, flit: Value, slot: Value, vc: Value) -> Value:

@@ -15,6 +15,7 @@ from hdnhw.rtl.bridge.frame import LinkFormat
 from hdnhw.rtl.bridge.receiver import Receiver
 from hdnhw.rtl.bridge.sender import Sender
 from hdnhw.rtl.bridge.session import Session
+from hdnhw.rtl.bridge.slots import held
 from hdnhw.rtl.channel import ChannelSignature, ejection_signature
 from hdnhw.rtl.counter import count_events
 from hdnhw.support.errors import SpecError
@@ -155,8 +156,8 @@ class Bridge(wiring.Component):
             sender.ack.eq(receiver.expected),
             sender.asked.eq(receiver.asked),
             sender.acked.eq(receiver.acked),
-            sender.acknowledges.eq(receiver.good & ~receiver.hello & session.is_up),
-            sender.renews.eq(receiver.good & receiver.hello & ~session.is_used),
+            sender.acknowledges.eq(receiver.counts),
+            sender.renews.eq(receiver.renews),
             receiver.told.eq(sender.told),
         ]
 
@@ -180,9 +181,13 @@ class Bridge(wiring.Component):
                         getattr(sender, f"filled_{queue}").eq(filled),
                         getattr(sender, f"taken_{queue}").eq(taken),
                     ]
-        frees, was_up = Signal(), Signal()
-        m.d.sync += [frees.eq(any_of(moved)), was_up.eq(sender.is_up)]
-        m.d.comb += sender.tells.eq(receiver.tells | frees | sender.is_up & ~was_up)
+        tells, frees, was_up = Signal(), Signal(), Signal()
+        m.d.sync += [
+            was_up.eq(sender.is_up),
+            frees.eq(any_of(moved)),
+            tells.eq(receiver.tells | frees | sender.is_up & ~was_up),
+        ]
+        m.d.comb += sender.tells.eq(tells)
 
     def _elaborate_departures(self, m: Module, sender: Any, receiver: Any) -> None:
         """Take packets from the routers, one after the other, in turn among queues with buffers at the other side."""
@@ -201,7 +206,12 @@ class Bridge(wiring.Component):
         behind = asks & turn
         chosen = first_of(Mux(behind.any(), behind, asks))
         starts = ~left.any() & sender.has_room & sender.is_up & asks.any()
-        m.d.sync += take.eq(Mux(starts, chosen, 0))
+        takes, tag = Signal(), Signal(link.tag_width, reset_less=True)
+        m.d.sync += [
+            take.eq(Mux(starts, chosen, 0)),
+            takes.eq(starts),
+            tag.eq(number_of(dict(enumerate(chosen)), link.tag_width)),
+        ]
         with m.If(starts):
             m.d.sync += [
                 left.eq(max(LEAST_TURN, length) - 1),
@@ -211,7 +221,7 @@ class Bridge(wiring.Component):
             m.d.sync += left.eq(left - 1)
         for queue, (channel, vc) in enumerate(link.leaving):
             m.d.comb += units[channel].take[vc].eq(take[queue])
-        m.d.comb += [sender.take.eq(take.any()), sender.tag.eq(number_of(dict(enumerate(take)), link.tag_width))]
+        m.d.comb += [sender.take.eq(takes), sender.tag.eq(tag)]
         self._elaborate_copy(m, [unit.take.any() for unit in units], [unit.flit for unit in units], sender)
 
     def _elaborate_room(self, m: Module, waits: list[Value], take: Signal, sender: Any, receiver: Any) -> Signal:
@@ -232,18 +242,21 @@ class Bridge(wiring.Component):
     def _elaborate_copy(self, m: Module, takes: list[Value], flits: list[Value], sender: Any) -> None:
         """Lead the flits of what is taken to the sender."""
         length = self._link.machine.spec.packet_length
-        place, reads, comes, writes = Signal(index_width(length), name="place"), Signal(), Signal(), Signal()
-        which, whose, of_writes = (Signal(len(takes)) for _ in range(3))
+        late = 2 if len(flits) > 1 else 0  # from several block RAMs to one it is far
+        place, reads, writes = Signal(index_width(length), name="place"), Signal(), Signal(2 + late, name="writes")
+        which = Signal(len(takes))
         following = next_flit(place, length)
         with m.If(reads):
             m.d.sync += [place.eq(following), reads.eq(following.any() if length > 1 else 0)]
         with m.If(Cat(takes).any()):
             m.d.sync += [reads.eq(1), which.eq(Cat(takes))]
-        m.d.sync += [comes.eq(reads), writes.eq(comes), whose.eq(which), of_writes.eq(whose)]
-        m.d.comb += [
-            sender.writes.eq(writes),
-            sender.flit.eq(selected(of_writes, flits) if len(flits) > 1 else flits[0]),
-        ]
+        m.d.sync += writes.eq(Cat(reads, writes))
+        if late:
+            whose: list[Value] = [which]
+            for _ in range(1 + late):
+                whose = list(held(m, whose))
+            flits = list(held(m, [selected(whose[0], held(m, flits))]))
+        m.d.comb += [sender.writes.eq(writes[-1]), sender.flit.eq(flits[0])]
 
 
 _STATES = ("is_up", "is_used")

@@ -26,6 +26,9 @@ MOST_PACKETS = 16
 SHARE = 12
 """Words of packets to one of header and check, in full frames, if so many packets go into one."""
 
+LEAST_HEADER = 2
+"""Words of a header, at least."""
+
 EPOCH_WIDTH = 16
 """Bits of the number of a reset."""
 
@@ -149,7 +152,8 @@ class LinkFormat:
         fields = [
             place for hello in (False, True) for place in _places(self._fields(most, hello=hello), self.word_width)
         ]
-        return 1 + max(place.word for _, place in fields)
+        # What the first word tells is compared by the time that a packet comes.
+        return max(LEAST_HEADER, 1 + max(place.word for _, place in fields))
 
     @property
     def header_words(self) -> int:

@@ -6,12 +6,13 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.rtl.bits import any_of, chosen_from, equals, index_width, next_flit
-from hdnhw.rtl.bridge.crc import CHECK_WIDTH, last_state, stepped_check
+from hdnhw.rtl.bits import any_of, chosen_from, equals, index_width
+from hdnhw.rtl.bridge.crc import CHECK_WIDTH, START, added, last_state, stepped, turned
 from hdnhw.rtl.bridge.frame import EPOCH_WIDTH, NAK_WIDTH, LinkFormat, Place
+from hdnhw.rtl.bridge.slots import held, packet_place
 from hdnhw.rtl.channel import ejection_signature
 
-DELAY = 2
+DELAY = 3
 """Cycles that words wait until it is known whether the check is right."""
 
 
@@ -33,6 +34,8 @@ class Receiver(wiring.Component):
         See :class:`hdnhw.rtl.bridge.session.Session`.
     ends : Out(1), good : Out(1)
         A frame has ended; it was whole. What follows is told in that cycle.
+    counts, renews : Out(1)
+        It was, and is one of data, and the link is up; or it is a hello before the sides knew each other.
     hello, knows, is_open, uses : Out(1), asked, acked, seen, theirs, level_Q : Out
         The fields of its header, ``nak`` as `asked`, ``ack`` as `acked`, and the epochs, ``own`` as `theirs`.
     tells : Out(1)
@@ -55,7 +58,7 @@ class Receiver(wiring.Component):
         members: dict[str, Any] = {
             "rx": In(ejection_signature(flit_width=link.word_width)),
             **dict.fromkeys(("is_up", "is_used", "told"), In(1)),
-            **dict.fromkeys(("ends", "good", "hello", "knows", "is_open", "uses", "tells"), Out(1)),
+            **dict.fromkeys(("ends", "good", "counts", "renews", "hello", "knows", "is_open", "uses", "tells"), Out(1)),
             **dict.fromkeys(("asked", "nak"), Out(NAK_WIDTH)),
             **dict.fromkeys(("acked", "expected"), Out(width)),
             **dict.fromkeys(("seen", "theirs"), Out(EPOCH_WIDTH)),
@@ -71,100 +74,125 @@ class Receiver(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        link = self._link
-        valid, last, word, right = self._elaborate_check(m)
-        in_header, in_check = Signal(link.header_words + 1, init=1), Signal(link.check_words, init=1)
+        link, width = self._link, self._link.number_width
+        ahead, valid, last, word, right = self._elaborate_check(m)
+        # The bit behind the header stands at the first word after it.
+        in_header = Signal(link.header_words + 1, name="in_header", init=1)
+        in_check, in_packets = Signal(link.check_words, name="in_check"), Signal(name="in_packets")
+        begins_body, ends_packets, comes = Signal(), Signal(), Signal()
+        place, _, ends_flit, is_tail, next_is_tail = packet_place(m, link, valid, in_packets, clears=last)
         left, number, tags = self._elaborate_header(m, valid, word, in_header)
-        is_body, due, is_due = Signal(), Signal(link.number_width, name="due"), Signal()
+        tail, is_final = Signal(), Signal()
         m.d.comb += [
-            is_due.eq(self.is_up & (number == due)),
+            comes.eq(valid & in_packets),
+            begins_body.eq(valid & in_header[-2]),
+            ends_packets.eq(tail & is_final),
         ]
+        if link.packet_words > 1:
+            m.d.sync += tail.eq(ahead & next_is_tail)
+        else:
+            m.d.comb += tail.eq(valid & is_tail)
+        with m.If(last):
+            m.d.sync += [in_header.eq(1), in_packets.eq(0), in_check.eq(0)]
+        with m.Elif(valid):
+            m.d.sync += [
+                in_header.eq(in_header << 1),
+                in_packets.eq(Mux(begins_body, left.any(), in_packets & ~ends_packets)),
+                in_check.eq(Cat(begins_body & ~left.any() | ends_packets, in_check[:-1])),
+            ]
+        m.d.sync += is_final.eq(equals(left, 1))
+        due, is_due = Signal(width, name="due"), Signal(name="is_due")
+        behind, has_number = Signal(width, name="behind"), Signal(name="has_number")
+        is_early, brings = Signal(), Signal()
+        with m.If(tail):
+            m.d.sync += [left.eq(left - 1), is_final.eq(equals(left, 2)), tags.eq(tags >> link.tag_width)]
+        # Of the packets until the one that is due, which is not so far away that the sign would change.
+        m.d.sync += has_number.eq(valid & in_header[link.fields(hello=False)["seq"].word])
+        with m.If(has_number):
+            m.d.sync += [behind.eq(due - number), is_due.eq(number == due)]
+        with m.Elif(tail & ~is_due):
+            m.d.sync += [behind.eq(behind - 1), is_due.eq(equals(behind, 1))]
+        with m.If(valid & in_header[-1]):
+            m.d.sync += [is_early.eq(behind[-1]), brings.eq(in_packets)]
         # What a header tells stands until the first word of the next one has been taken in.
+        is_whole, restores, is_hurt, moves = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += is_whole.eq(last & right & in_check[-1])
         m.d.sync += [
-            self.ends.eq(valid & last),
-            self.good.eq(valid & last & right & is_body & ~left.any() & in_check[-1]),
+            self.ends.eq(last),
+            self.good.eq(is_whole),
+            self.counts.eq(is_whole & self.is_up & ~self.hello),
+            self.renews.eq(is_whole & self.hello & ~self.is_used),
+            restores.eq(last & ~(is_whole & self.is_up & ~self.hello)),
+            is_hurt.eq(last & ~is_whole & self.is_up),
         ]
-        has_packet = valid & is_body & left.any()
-        missing, is_early, brings = number - self.expected, Signal(), Signal()
-        with m.If(valid):
-            m.d.sync += [in_header.eq(in_header << 1), is_body.eq(~last & (is_body | in_header[-2]))]
-            with m.If(is_body & ~left.any()):
-                m.d.sync += in_check.eq(in_check << 1)
-            with m.If(in_header[-1]):
-                m.d.sync += [is_early.eq(missing.any() & ~missing[link.number_width - 1]), brings.eq(left.any())]
-        is_tail, filling = self._elaborate_packets(m, has_packet, word, is_due, tags[: link.tag_width])
-        with m.If(is_tail):
-            m.d.sync += [left.eq(left - 1), number.eq(number + 1), tags.eq(tags >> link.tag_width)]
-            with m.If(is_due):
-                m.d.sync += due.eq(due + 1)
-        with m.If(valid & last):
-            m.d.sync += [in_header.eq(1), in_check.eq(1)]
-        counts = self.good & self.is_up & ~self.hello
+        fills = tail & is_due
+        filling = self._elaborate_queues(m, fills, tags[: link.tag_width], restores)
+        self._elaborate_writes(m, comes, ends_flit & is_due, word, place, tags[: link.tag_width], filling)
+        with m.If(fills):
+            m.d.sync += [due.eq(due + 1), moves.eq(1)]
         with m.If(self.ends):
-            with m.If(counts):
-                m.d.sync += self.expected.eq(due)
-            with m.Elif(self.good & self.hello & ~self.is_used):
-                m.d.sync += [self.expected.eq(number), due.eq(number)]
-            with m.Else():
-                m.d.sync += due.eq(self.expected)
-            for queue, pointer in enumerate(filling):
-                committed = getattr(self, f"filled_{queue}")
-                with m.If(counts):
-                    m.d.sync += committed.eq(pointer)
-                with m.Else():
-                    m.d.sync += pointer.eq(committed)
-        self._elaborate_requests(m, counts, is_early, brings, due != self.expected)
+            m.d.sync += moves.eq(0)
+        with m.If(self.counts):
+            m.d.sync += self.expected.eq(due)
+        with m.If(restores):
+            m.d.sync += due.eq(self.expected)
+        with m.If(self.renews):
+            m.d.sync += [self.expected.eq(number), due.eq(number)]
+        self._elaborate_requests(m, is_hurt, self.counts & is_early, self.counts & brings, self.counts & moves)
         return m
 
-    def _elaborate_requests(self, m: Module, counts: Value, is_early: Value, brings: Value, moves: Value) -> None:
+    def _elaborate_requests(self, m: Module, is_hurt: Value, is_early: Value, brings: Value, moves: Value) -> None:
         """Ask once to send again what is missing; and again if a frame is damaged behind that."""
         waits, is_told, asks = Signal(name="waits"), Signal(name="is_told", init=1), Signal(name="asks")
-        damaged, early = self.ends & ~self.good & self.is_up, counts & is_early
         m.d.comb += [
-            asks.eq((damaged | early & ~waits) & is_told),
-            self.tells.eq(counts & brings | asks),
+            asks.eq((is_hurt | is_early & ~waits) & is_told),
+            self.tells.eq(brings | asks),
         ]
-        with m.If(damaged | early):
+        with m.If(is_hurt | is_early):
             m.d.sync += waits.eq(1)
-        with m.Elif(counts & moves | ~self.is_used):
+        with m.Elif(moves | ~self.is_used):
             m.d.sync += waits.eq(0)
         with m.If(asks):
             m.d.sync += [self.nak.eq(self.nak + 1), is_told.eq(0)]
         with m.Elif(self.told):
             m.d.sync += is_told.eq(1)
 
-    def _elaborate_check(self, m: Module) -> tuple[Value, Value, Value, Signal]:
-        """Return the words that come, late, and whether the check of a frame is right in the cycle of its last one."""
+    def _elaborate_check(self, m: Module) -> tuple[Value, Value, Value, Value, Signal]:
+        """Return the words that come, late, and whether the check of a frame is right in the cycle of its last one.
+
+        Ahead of these, return whether there is a word in the next cycle.
+        """
         width, rx = self._link.word_width, self.rx
         m.d.comb += rx.ready.eq(1)
         stages = []
-        valid, last, word = rx.valid, rx.payload.last, rx.payload.data
+        valid, last, word = rx.valid, rx.valid & rx.payload.last, rx.payload.data
         for stage in range(DELAY + 1):
             registers = Signal(name=f"valid_{stage}"), Signal(name=f"last_{stage}"), Signal(width, name=f"word_{stage}")
             for register, value in zip(registers, (valid, last, word), strict=True):
                 m.d.sync += register.eq(value)
             valid, last, word = registers
             stages.append(registers)
-        state, begins, right = Signal(CHECK_WIDTH), Signal(init=1), Signal()
-        with m.If(stages[0][0]):
-            m.d.sync += [
-                state.eq(stepped_check(m, state | begins.replicate(CHECK_WIDTH), stages[0][2])),
-                begins.eq(stages[0][1]),
-            ]
-        m.d.sync += right.eq(equals(state, last_state(width)))
-        return valid, last, word, right
+        start = turned(START, width)
+        state, found, right = Signal(CHECK_WIDTH, name="state", init=start), Signal(CHECK_WIDTH, name="found"), Signal()
+        following = stepped(state, held(m, added(stages[0][2])), width)
+        m.d.sync += [found.eq(following), right.eq(equals(found, turned(last_state(width), width)))]
+        with m.If(stages[1][1]):
+            m.d.sync += state.eq(start)
+        with m.Elif(stages[1][0]):
+            m.d.sync += state.eq(following)
+        return stages[-2][0], valid, last, word, right
 
     def _elaborate_header(
         self, m: Module, valid: Value, word: Value, in_header: Signal
-    ) -> tuple[Signal, Signal, Signal]:
-        """Keep what headers tell; return the packets that are left, the number of the next one, and the tags."""
+    ) -> tuple[Signal, Value, Signal]:
+        """Keep what headers tell; return the packets that are left, the number of the first one, and the tags."""
         link = self._link
         fields = link.fields(hello=True) | link.fields(hello=False)
         kept = [Signal(link.word_width, name=f"header_{number}") for number in range(link.header_words)]
         tags = [place for name, place in fields.items() if name.startswith("tag_")]
         of_tags = [Signal(place.width, name=f"tag_{number}") for number, place in enumerate(tags)]
-        left, number = Signal(fields["count"].width, name="left"), Signal(link.number_width, name="number")
-        registers = [(left, fields["count"]), (number, fields["seq"]), *zip(of_tags, tags, strict=True)]
+        left = Signal(fields["count"].width, name="left")
+        registers = [(left, fields["count"]), *zip(of_tags, tags, strict=True)]
         for place, register in enumerate(kept):
             with m.If(valid & in_header[place]):
                 m.d.sync += register.eq(word)
@@ -182,67 +210,60 @@ class Receiver(wiring.Component):
             half = EPOCH_WIDTH // 2
             told |= {f"{name}_{place}": epoch[place * half : (place + 1) * half] for place in range(2)}
         m.d.comb += [value.eq(_part(kept[fields[name].word], fields[name])) for name, value in told.items()]
-        return left, number, Cat(of_tags)
+        return left, _part(kept[fields["seq"].word], fields["seq"]), Cat(of_tags)
 
-    def _elaborate_packets(
-        self, m: Module, comes: Value, word: Value, is_due: Value, tag: Value
-    ) -> tuple[Value, list[Signal]]:
-        """Write the packets that are due; return whether the last word of one comes, and the next number of queues."""
-        link, parts, length = self._link, self._link.flit_words, self._link.machine.spec.packet_length
-        place, part, flit = Signal(index_width(length), name="flit_place"), Signal(range(max(2, parts))), word
-        ends_flit = part == parts - 1 if parts > 1 else Const(1)
-        if parts > 1:
-            pieces = Signal((parts - 1) * link.word_width, reset_less=True)
-            flit = Cat(pieces, word)
-            with m.If(comes):
-                m.d.sync += [pieces.eq(Cat(pieces, word)[link.word_width :]), part.eq(Mux(ends_flit, 0, part + 1))]
-        is_tail, following = Signal(), Signal.like(place)
-        m.d.comb += [
-            following.eq(next_flit(place, length)),
-            is_tail.eq(comes & ends_flit & (equals(following, 0) if length > 1 else Const(1))),
-        ]
-        with m.If(comes & ends_flit):
-            m.d.sync += place.eq(following)
-        with m.If(self.ends):
-            m.d.sync += [place.eq(0), part.eq(0)]
-        filling = [Signal(link.number_width, name=f"filling_{queue}") for queue in range(len(link.queues))]
-        here = [equals(tag, queue) for queue in range(len(link.queues))]
-        for pointer, is_here in zip(filling, here, strict=True):
-            with m.If(is_tail & is_due & is_here):
+    def _elaborate_queues(self, m: Module, fills: Value, tag: Value, restores: Value) -> list[Signal]:
+        """Count the packets of each queue; return the numbers of the next ones, if this frame is right."""
+        filling = []
+        for queue in range(len(self._link.queues)):
+            pointer, committed = (
+                Signal(self._link.number_width, name=f"filling_{queue}"),
+                getattr(self, f"filled_{queue}"),
+            )
+            filling.append(pointer)
+            with m.If(self.counts):
+                m.d.sync += committed.eq(pointer)
+            with m.If(restores):
+                m.d.sync += pointer.eq(committed)
+            with m.Elif(fills & equals(tag, queue)):
                 m.d.sync += pointer.eq(pointer + 1)
-        self._elaborate_writes(m, comes & ends_flit & is_due, flit, place, tag, filling, here)
-        return is_tail, filling
+        return filling
 
     def _elaborate_writes(
-        self, m: Module, en: Value, flit: Value, place: Value, tag: Value, filling: list[Signal], here: list[Value]
+        self, m: Module, comes: Value, en: Value, word: Value, place: Value, tag: Value, filling: list[Signal]
     ) -> None:
-        """Write a flit two cycles later; none from a packet without room on, as the header must be wrong."""
-        link = self._link
-        width = link.number_width
-        begins, writes, is_free = Signal(), Signal(), Signal()
-        is_wrong, to = Signal(), Signal(len(link.ports))
-        slot, first = Signal(width, reset_less=True), Signal(width, reset_less=True)
+        """Write a flit three cycles later; none from a packet without room on, as the header must be wrong."""
+        link, width, parts = self._link, self._link.number_width, self._link.flit_words
+        flit = word
+        if parts > 1:
+            pieces = Signal((parts - 1) * link.word_width, name="pieces", reset_less=True)
+            flit = Cat(pieces, word)
+            with m.If(comes):
+                m.d.sync += pieces.eq(flit[link.word_width :])
+        is_free, is_wrong, ended = Signal(), Signal(), Signal()
+        slot, first, late = (Signal(width, name=name, reset_less=True) for name in ("slot_found", "first", "late_slot"))
         taken = [getattr(self, f"taken_{queue}") for queue in range(len(link.queues))]
-        channels = [
-            any_of(is_here for is_here, (own, _) in zip(here, link.queues, strict=True) if own == channel)
+        to = Cat(
+            any_of(equals(tag, queue) for queue, (own, _) in enumerate(link.queues) if own == channel)
             for channel in range(len(link.ports))
-        ]
-        vc, at, data = (Signal.like(value, name=f"{value.name}_found") for value in (self.vc, self.place, self.data))
+        )
+        vc = chosen_from([Const(vc, len(self.vc)) for _, vc in link.queues], tag)
+        values = comes & en, equals(place, 0), to, vc, place, flit
+        for stage in range(2):
+            registers = tuple(Signal(len(value), name=f"write_{stage}_{number}") for number, value in enumerate(values))
+            m.d.sync += [register.eq(value) for register, value in zip(registers, values, strict=True)]
+            values = registers
+        writes, begins, to, vc, at, data = values
         m.d.sync += [
-            writes.eq(en),
-            begins.eq(equals(place, 0)),
-            to.eq(Cat(channels)),
             slot.eq(chosen_from(filling, tag)),
             first.eq(chosen_from(taken, tag)),
-            vc.eq(chosen_from([Const(vc, len(self.vc)) for _, vc in link.queues], tag)),
-            at.eq(place),
-            data.eq(flit),
-        ]
-        m.d.comb += is_free.eq(slot != first ^ 1 << width - 1)
-        m.d.sync += [
-            is_wrong.eq(~self.ends & (is_wrong | (writes & begins & ~is_free))),
+            late.eq(slot),
+            self.slot.eq(late),
+            is_free.eq(slot != first ^ 1 << width - 1),
+            ended.eq(self.ends),
+            is_wrong.eq(~ended & (is_wrong | writes & begins & ~is_free)),
             self.en.eq(to & (writes & ~is_wrong & (is_free | ~begins)).replicate(len(to))),
-            *(out.eq(value) for out, value in ((self.vc, vc), (self.slot, slot), (self.place, at), (self.data, data))),
+            *(out.eq(value) for out, value in ((self.vc, vc), (self.place, at), (self.data, data))),
         ]
 
 

@@ -1,6 +1,8 @@
 """The side of a link that makes frames, and keeps their packets until the other side has them."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import xor
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -8,21 +10,27 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.timing import power_of_two
-from hdnhw.rtl.bits import any_of, equals, index_width, next_flit, padded, selected
-from hdnhw.rtl.bridge.crc import CHECK_WIDTH, START, stepped_check
+from hdnhw.rtl.bits import counted, equals, index_width, next_flit, padded, selected
+from hdnhw.rtl.bridge.crc import CHECK_WIDTH, START, added, stepped, straight, turned
 from hdnhw.rtl.bridge.frame import EPOCH_WIDTH, NAK_WIDTH, TRIP, LinkFormat
-from hdnhw.rtl.bridge.slots import UNCHECKED
+from hdnhw.rtl.bridge.slots import UNCHECKED, held, packet_place
 from hdnhw.rtl.channel import ejection_signature
 
 IDLE_CYCLES = 256
 """Cycles, a power of two, without a frame after which one is sent without packets."""
 
 
+QUEUE = 16
+"""Words that wait for the wires at most, a power of two: half of it is more than there are under way to it."""
+
+
 class Sender(wiring.Component):
     """Keeps packets in the order in which they are taken, and sends them in frames, again from the first unacknowledged
     one on when asked to, or when nothing is acknowledged for some time.
 
-    While the sides do not know each other, packets are dropped, one a cycle.
+    While the sides do not know each other, packets are dropped, one in two cycles.
+
+    Words are chosen while there is room for them at the end of the way: behind that they move in each cycle.
 
     Parameters
     ----------
@@ -33,7 +41,7 @@ class Sender(wiring.Component):
     take : In(1), tag : In
         A packet is taken: the number of its queue.
     writes : In(1), flit : In(word_width)
-        Its flits, at any pace, of one packet after the other; the first no later than 3 cycles behind `take`.
+        Its flits, at any pace, of one packet after the other; the first no later than 5 cycles behind `take`.
     has_room : Out(1)
         Whether a packet may be taken; right again 2 cycles after one was.
     is_up, is_used : In(1)
@@ -74,23 +82,22 @@ class Sender(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         link, width = self._link, self._link.number_width
-        # A register, and not the inverse of one: so it can enable the output register of block RAM.
-        self._advance = Signal(name="advance", init=1)
-        self._begins, self._holds = Signal(name="begins"), Signal(name="holds")
+        self._advance, self._is_busy = Signal(name="advance"), Signal(name="is_busy")
+        self._begins, self._holds, self._is_calm = Signal(name="begins"), Signal(name="holds"), Signal(name="is_calm")
         self._in_header = Signal(link.header_words, name="in_header")
         self._reading_header = Signal.like(self._in_header, name="reading_header")
         self._is_header = Signal(name="is_header")
         self._in_check = Signal(link.check_words, name="in_check")
         self._in_packets, self._has_packets = Signal(name="in_packets"), Signal(name="has_packets")
+        self._ends_packets = Signal(name="ends_packets")
         self._says_hello, self._slot = Signal(name="says_hello"), Signal(width, name="slot")
-        self._left = Signal(link.most_packets.bit_length(), name="left")
+        self._left, self._is_final = Signal(link.most_packets.bit_length(), name="left"), Signal(name="is_final")
         self._written, self._acked = Signal(width, name="written"), Signal(width, name="unacknowledged")
         self._first, self._following = Signal(width, name="first"), Signal(width, name="following")
         self._gathered = Signal.like(self._left, name="gathered")
-        self._back, self._plans = Signal(name="back"), Signal(name="planned")
-        m.d.comb += [
-            self._holds.eq(self._has_packets & (self._plans | self._is_header)),
-        ]
+        self._back, self._goes_back = Signal(name="back"), Signal(name="goes_back")
+        self._plans, self._ends_header = Signal(name="planned"), Signal(name="ends_header")
+        m.d.comb += self._holds.eq(self._has_packets & (self._plans | self._is_header))
         self._elaborate_window(m)
         self._elaborate_back(m)
         tags = self._elaborate_gathering(m)
@@ -104,10 +111,14 @@ class Sender(wiring.Component):
         One packet less than there is memory is under way, so that differences of numbers have a sign.
         """
         written, acked, width = self._written, self._acked, self._link.number_width
-        m.d.comb += self.dropped.eq(~self.is_used & (acked != written))
-        m.d.sync += self.has_room.eq((written + 1)[: width - 1] != acked[: width - 1])
+        following = Signal(width, name="behind_written", init=1)
+        m.d.comb += self._is_calm.eq(acked == written)
+        m.d.sync += [
+            self.has_room.eq(following[: width - 1] != acked[: width - 1]),
+            self.dropped.eq(~self.is_used & ~self._is_calm & ~self.dropped),
+        ]
         with m.If(self.take):
-            m.d.sync += written.eq(written + 1)
+            m.d.sync += [written.eq(following), following.eq(following + 1)]
         with m.If(self.dropped):
             m.d.sync += acked.eq(acked + 1)
         with m.Elif(self.acknowledges):
@@ -117,19 +128,25 @@ class Sender(wiring.Component):
         """Go back to the first packet that is not acknowledged: when asked to, or after some time without progress."""
         link, answered = self._link, Signal(NAK_WIDTH, name="answered")
         patience = Signal(power_of_two(4 * (TRIP + 2 * link.frame_words)).bit_length(), name="patience")
-        progress = self.acknowledges & (self.acked != self._acked)
-        with m.If((self._acked == self._written) | progress | self._back | ~self.is_up):
+        # What has come stands a cycle before it counts.
+        moves, is_new, calms, is_behind = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [
+            is_behind.eq((self._first - self._acked)[link.number_width - 1]),
+            moves.eq(self.acked != self._acked),
+            is_new.eq(self.asked != answered),
+            calms.eq(self._is_calm | self.acknowledges & moves | self._back | ~self.is_up),
+        ]
+        with m.If(calms):
             m.d.sync += patience.eq(0)
         with m.Elif(self._advance):
             m.d.sync += patience.eq(patience + 1)
         with m.If(self.acknowledges | self.renews):
             m.d.sync += answered.eq(self.asked)
-        is_behind = (self._first - self._acked)[link.number_width - 1]
-        asks = self.acknowledges & (self.asked != answered)
-        with m.If(asks | patience[-1] | is_behind | ~self.is_used):
+        with m.If(self.acknowledges & is_new | patience[-1] | is_behind | ~self.is_used):
             m.d.sync += self._back.eq(1)
-        with m.Elif(~self._holds):
+        with m.Elif(self._goes_back):
             m.d.sync += self._back.eq(0)
+        m.d.sync += self._goes_back.eq(self._back & ~self._holds & ~self._goes_back)
 
     def _elaborate_gathering(self, m: Module) -> list[Signal]:
         """Gather the packets of the next frame; return their tags."""
@@ -144,18 +161,27 @@ class Sender(wiring.Component):
             write.en.eq(self.take),
             read.addr.eq(following[: width - 1]),
         ]
-        m.d.sync += self.resent.eq(self._begins & self._has_packets & (first != highest))
-        with m.If(self._has_packets & self._in_header[-1] & self._advance):
-            m.d.sync += [first.eq(following), gathered.eq(0)]
-            with m.If(~(following - highest)[width - 1]):
-                m.d.sync += highest.eq(following)
-        with m.Elif(self._back & ~self._holds):
-            m.d.sync += [first.eq(self._acked), following.eq(self._acked), gathered.eq(0)]
-        with m.Elif(~self._holds & ~gathered[-1] & (following != self._written)):
+        # First and following stand from the cycle behind the plan of a frame to the end of its header.
+        gathers, is_again, is_new = Signal(), Signal(), Signal()
+        m.d.sync += [
+            gathers.eq((following != self._written) & ~gathered[-1] & ~gathers & ~self._holds & ~self._back),
+            is_again.eq(first != highest),
+            is_new.eq(~(following - highest)[width - 1]),
+            self.resent.eq(self._begins & self._has_packets & is_again),
+        ]
+        (tag_read,) = held(m, [read.data])  # gathering waits until it is that of the packet behind the one before
+        # No two of these come in one cycle.
+        with m.If(gathers):
             m.d.sync += [following.eq(following + 1), gathered.eq(gathered + 1)]
             for place, tag in enumerate(tags):
                 with m.If(equals(gathered, place)):
-                    m.d.sync += tag.eq(read.data)
+                    m.d.sync += tag.eq(tag_read)
+        with m.If(self._has_packets & self._ends_header):
+            m.d.sync += [first.eq(following), gathered.eq(0)]
+            with m.If(is_new):
+                m.d.sync += highest.eq(following)
+        with m.If(self._goes_back):
+            m.d.sync += [first.eq(self._acked), following.eq(self._acked), gathered.eq(0)]
         with m.If(~self.is_used):
             m.d.sync += highest.eq(self._acked)
         return tags
@@ -163,41 +189,43 @@ class Sender(wiring.Component):
     def _elaborate_frames(self, m: Module) -> None:
         """Plan a frame when there is something to say and the last one ends, begin it, and count its words."""
         tells, greets, idle = Signal(), Signal(), Signal(range(IDLE_CYCLES + 1), init=IDLE_CYCLES)
-        plans, is_idle, is_still, hello = Signal(), Signal(), Signal(), Signal()
-        sends = self.is_up & self._gathered.any() & ~self._back
-        ends = ~self._is_header & (~self._in_packets | equals(self._left, 1))
-        m.d.comb += [
+        hello, sends, says, is_still, may_begin = Signal(), Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [
             hello.eq(greets | ~self.is_up & idle[-1]),
-            plans.eq(ends & ~self._plans & ~self._begins),
-            is_idle.eq(~self._in_header.any() & ~self._in_packets & ~any_of(self._in_check[:-1])),
+            sends.eq(self.is_up & self._gathered.any() & ~self._back & ~self._holds),
+            says.eq(self.is_up & (tells | idle[-1])),
             # While packets are dropped, the number in a hello does not stand.
-            self._begins.eq(self._advance & is_idle & self._plans & (~self._says_hello | self.is_used | is_still)),
+            is_still.eq(~self.is_used & self._is_calm & ~self.take),
+            may_begin.eq(self._plans & ~self._begins & (~self._says_hello | self.is_used | is_still)),
         ]
-        m.d.sync += is_still.eq(~self.is_used & ~self.dropped & ~self.take)
-        with m.If(plans):
+        m.d.comb += self._begins.eq(self._advance & ~self._is_busy & may_begin)
+        with m.If(~self._plans & ~self._is_header & (~self._in_packets | self._is_final)):
+            has_packets = sends & ~self._back
             m.d.sync += [
-                self._plans.eq(hello | sends | self.is_up & (tells | idle[-1])),
+                self._plans.eq(hello | has_packets | says),
                 self._says_hello.eq(hello),
-                self._has_packets.eq(sends & ~hello),
+                self._has_packets.eq(has_packets & ~hello),
             ]
         with m.If(self._advance):
+            to_body = self._in_header[-1]
+            last = Cat(to_body & ~self._has_packets | self._ends_packets, self._in_check)
             m.d.sync += [
-                self._in_header.eq(self._in_header << 1),
-                self._in_check.eq(self._in_check << 1),
+                self._in_header.eq(Cat(self._begins, self._in_header)),
+                self._in_packets.eq(to_body & self._has_packets | self._in_packets & ~self._ends_packets),
+                self._in_check.eq(last),
             ]
-            with m.If(self._in_header[-1]):
-                m.d.sync += [self._in_packets.eq(self._has_packets), self._in_check[0].eq(~self._has_packets)]
-            with m.If(self._reading_header[-1]):
-                m.d.sync += self._is_header.eq(0)
+            with m.If(last[-2]):
+                m.d.sync += self._is_busy.eq(0)
             with m.If(~idle[-1]):
                 m.d.sync += idle.eq(idle + 1)
+        m.d.sync += self._ends_header.eq(self._reading_header[-1])
+        with m.If(self._ends_header):
+            m.d.sync += self._is_header.eq(0)
         with m.If(self._begins):
             m.d.sync += [
                 self._plans.eq(0),
-                self._in_header.eq(1),
+                self._is_busy.eq(1),
                 self._is_header.eq(1),
-                self._left.eq(Mux(self._has_packets, self._gathered, 0)),
-                self._slot.eq(Mux(self._says_hello, self._acked, self._first)),
                 idle.eq(0),
             ]
             with m.If(self._says_hello):
@@ -232,27 +260,26 @@ class Sender(wiring.Component):
         for number in range(link.header_words):
             kinds = [_word(link, number, values, hello=hello) for hello in (True, False)]
             words.append(Mux(self._says_hello, *kinds))
-        with m.If(self._advance):
-            m.d.sync += self._reading_header.eq(self._in_header)
-        m.d.comb += self.told.eq(self._advance & self._reading_header[0])
+        m.d.sync += self._reading_header.eq(Mux(self._advance, self._in_header, 0))
+        m.d.comb += self.told.eq(self._reading_header[0])
         return selected(self._reading_header, words)
 
     def _elaborate_packets(self, m: Module) -> tuple[Value, Value]:
         """Return whether the word sent now begins a flit, and in the cycle behind it that flit."""
-        link, parts, length = self._link, self._link.flit_words, self._link.machine.spec.packet_length
-        place, part = Signal(index_width(length), name="place"), Signal(range(max(2, parts)), name="part")
-        ends_flit = part == parts - 1 if parts > 1 else Const(1)
-        following = next_flit(place, length)
-        is_tail = equals(following, 0) if length > 1 else Const(1)
-        with m.If(self._advance & self._in_packets):
-            if parts > 1:
-                m.d.sync += part.eq(Mux(ends_flit, 0, part + 1))
-            with m.If(ends_flit):
-                m.d.sync += place.eq(following)
-                with m.If(is_tail):
-                    m.d.sync += [self._slot.eq(self._slot + 1), self._left.eq(self._left - 1)]
-                    with m.If(equals(self._left, 1)):
-                        m.d.sync += [self._in_packets.eq(0), self._in_check[0].eq(1)]
+        link, length = self._link, self._link.machine.spec.packet_length
+        place, begins_flit, _, is_tail, _ = packet_place(m, link, self._advance, self._in_packets)
+        tail = self._advance & is_tail
+        m.d.comb += self._ends_packets.eq(is_tail & self._is_final)
+        with m.If(self._begins):
+            m.d.sync += [
+                self._left.eq(Mux(self._has_packets, self._gathered, 0)),
+                self._slot.eq(Mux(self._says_hello, self._acked, self._first)),
+            ]
+        with m.Elif(tail):
+            m.d.sync += [self._slot.eq(self._slot + 1), self._left.eq(self._left - 1)]
+        m.d.sync += self._is_final.eq(equals(self._left, 1))
+        with m.If(tail):
+            m.d.sync += self._is_final.eq(equals(self._left, 2))
         bits = link.number_width - 1
         words = 1 << index_width(length) + bits
         m.submodules.ring = ring = memory.Memory(shape=link.machine.word_width, depth=words, init=[], attrs=UNCHECKED)
@@ -267,9 +294,8 @@ class Sender(wiring.Component):
             write.data.eq(self.flit),
             write.en.eq(self.writes),
             read.addr.eq(Cat(place, self._slot[:bits])),
-            read.en.eq(self._advance),
         ]
-        return equals(part, 0), read.data
+        return begins_flit, read.data
 
     def _elaborate_words(self, m: Module, header: Value, begins_flit: Value, word_read: Value) -> None:
         """Send words, by way of registers, and the check behind them."""
@@ -278,38 +304,68 @@ class Sender(wiring.Component):
         flit, of_header = Signal(len(word_read), reset_less=True), Signal(width, reset_less=True)
         word, rest = Signal(width, name="word", reset_less=True), Signal(max(1, (parts - 1) * width), reset_less=True)
         names = ("valid", "check", "last", "of_flit", "is_first")
-        valid, check, last, of_flit, is_first = stages = [Signal(3, name=name) for name in names]
+        valid, check, last, of_flit, is_first = stages = [Signal(5, name=name) for name in names]
         is_valid = self._in_header.any() | self._in_packets | self._in_check.any()
         now = (is_valid, self._in_check.any(), self._in_check[-1], self._in_packets, begins_flit)
-        state, whole = Signal(CHECK_WIDTH, init=START), padded(flit, parts * width)
-        with m.If(self._advance):
-            m.d.sync += [
-                *(stage.eq(Cat(value, stage)) for stage, value in zip(stages, now, strict=True)),
-                flit.eq(word_read),
-                of_header.eq(header),
-                word.eq(Mux(of_flit[1], Mux(is_first[1], whole[:width], rest[:width]), of_header)),
-            ]
-            if parts > 1:
+        whole = padded(flit, parts * width)
+        m.d.sync += [
+            *(stage.eq(Cat(value & self._advance, stage)) for stage, value in zip(stages, now, strict=True)),
+            flit.eq(word_read),
+            of_header.eq(header),
+            word.eq(Mux(of_flit[1], Mux(is_first[1], whole[:width], rest[:width]), of_header)),
+        ]
+        if parts > 1:
+            with m.If(valid[1]):
                 m.d.sync += rest.eq(Mux(is_first[1], whole[width:], rest >> width))
-            with m.If(valid[2]):
-                with m.If(last[2]):
-                    m.d.sync += state.eq(START)
-                with m.Elif(check[2]):
-                    m.d.sync += state.eq(Cat(state, Const(-1, width))[width : width + CHECK_WIDTH])
-                with m.Else():
-                    m.d.sync += state.eq(stepped_check(m, state, word))
-        payload = Cat(Mux(check[2], padded(~state, max(width, CHECK_WIDTH))[:width], word), last[2])
-        self._elaborate_output(m, valid[2], payload)
+        self._elaborate_check(m, word, valid, check, last)
+
+    def _elaborate_check(self, m: Module, word: Value, valid: Value, check: Value, last: Value) -> None:
+        """Send words that come by way of registers, and in place of the last ones their check."""
+        width, start = self._link.word_width, turned(START, self._link.word_width)
+        state, parts = Signal(CHECK_WIDTH, name="state", init=start), held(m, added(word))
+        with m.If(last[3]):
+            m.d.sync += state.eq(start)
+        with m.Elif(valid[3] & ~check[3]):
+            m.d.sync += state.eq(stepped(state, parts, width))
+        sums: list[Value] = []
+        for part in straight(state, width):
+            fill = Const(0 if sums else -1, width)  # all are sent inverted, and zeros behind the check
+            sums.append(Signal(CHECK_WIDTH, name="sum", reset_less=True))
+            with m.If(valid[4]):
+                m.d.sync += sums[-1].eq(part)
+                if self._link.check_words > 1:
+                    with m.If(check[4]):
+                        m.d.sync += sums[-1].eq(Cat(sums[-1], fill)[width:])
+        (late,) = held(m, held(m, [word]))
+        payload = Cat(Mux(check[4], padded(~reduce(xor, sums), max(width, CHECK_WIDTH))[:width], late), last[4])
+        self._elaborate_output(m, valid[4], payload)
 
     def _elaborate_output(self, m: Module, valid: Value, payload: Value) -> None:
-        """Send a word; one more is kept aside, so that all others move or stand by a register."""
-        tx, advance, aside = self.tx, self._advance, Signal(len(payload), reset_less=True)
+        """Send words by way of a queue; choose none that might find it full."""
+        tx, bits = self.tx, (QUEUE - 1).bit_length()
+        m.submodules.waiting = waiting = memory.Memory(shape=len(payload), depth=QUEUE, init=[])
+        write, read = waiting.write_port(), waiting.read_port(domain="comb")
+        level, has_word, moves, leaves = Signal(bits), Signal(), Signal(), Signal()
         out = Signal(len(payload), name="out", reset_less=True)
-        m.d.comb += Value.cast(tx.payload).eq(out)
-        with m.If(tx.ready | ~tx.valid):
-            m.d.sync += [out.eq(Mux(advance, payload, aside)), tx.valid.eq(~advance | valid), advance.eq(1)]
-        with m.Elif(advance):
-            m.d.sync += [aside.eq(payload), advance.eq(~valid)]
+        m.d.comb += [
+            write.data.eq(payload),
+            write.en.eq(valid),
+            moves.eq(tx.ready | ~tx.valid),
+            leaves.eq(moves & has_word),
+            Value.cast(tx.payload).eq(out),
+        ]
+        m.d.sync += [
+            level.eq(counted(level, valid, leaves)),
+            has_word.eq(valid | has_word & ~(leaves & equals(level, 1))),
+            self._advance.eq(~level[-1]),
+        ]
+        for address, steps in ((write.addr, valid), (read.addr, leaves)):
+            pointer = Signal(bits, name="pointer")
+            m.d.comb += address.eq(pointer)
+            with m.If(steps):
+                m.d.sync += pointer.eq(pointer + 1)
+        with m.If(moves):
+            m.d.sync += [out.eq(read.data), tx.valid.eq(has_word)]
 
 
 def _word(link: LinkFormat, number: int, values: Mapping[str, Value], *, hello: bool) -> Value:

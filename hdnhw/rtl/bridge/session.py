@@ -59,10 +59,17 @@ class Session(wiring.Component):
         silence = Signal(self._silence.bit_length(), init=self._silence)
         m.d.sync += now.eq(now + 1)
         m.d.comb += [self.own.eq(own), self.greets.eq(self.good & self.hello & ~self.is_open)]
-        is_other, is_met = Signal(), Signal()  # what has come stands a cycle before it counts
+        # What has come stands a cycle before it counts; epochs are compared in halves.
+        may_lose, is_new, may_meet, is_unknown = Signal(), Signal(), Signal(), Signal()
+        is_other, is_unlike = Signal(2), Signal(2)
+        halves = slice(EPOCH_WIDTH // 2), slice(EPOCH_WIDTH // 2, None)
         m.d.sync += [
-            is_other.eq((self.theirs != self.peer) | ~self.knows),
-            is_met.eq(self.knows & (self.seen == own)),
+            may_lose.eq(self.hello & self.is_used),
+            is_new.eq(self.hello & self.uses & ~self.is_known),
+            may_meet.eq(self.hello & self.knows),
+            is_unknown.eq(~self.knows),
+            is_other.eq(Cat(self.theirs[half] != self.peer[half] for half in halves)),
+            is_unlike.eq(Cat(self.seen[half] != own[half] for half in halves)),
         ]
         with m.If(self.good):
             m.d.sync += silence.eq(0)
@@ -72,12 +79,12 @@ class Session(wiring.Component):
             m.d.sync += silence.eq(silence + 1)
         with m.If(self.good & self.hello):
             m.d.sync += [self.is_known.eq(1), self.peer.eq(self.theirs)]
-            with m.If(self.is_used & is_other):
-                m.d.sync += [self.is_used.eq(0), self.is_up.eq(0), own.eq(Cat(~own[0], now[1:]))]
-            with m.Elif(self.uses & ~self.is_known):  # it means who was here before
-                m.d.sync += own.eq(self.seen + 1)
-            with m.Elif(is_met):
-                m.d.sync += [self.is_used.eq(1), self.is_up.eq(1)]
+        with m.If(self.good & may_lose & (is_unknown | is_other.any())):
+            m.d.sync += [self.is_used.eq(0), self.is_up.eq(0), own.eq(Cat(~own[0], now[1:]))]
+        with m.Elif(self.good & is_new):  # it means who was here before
+            m.d.sync += own.eq(self.seen + 1)
+        with m.Elif(self.good & may_meet & ~is_unlike.any()):
+            m.d.sync += [self.is_used.eq(1), self.is_up.eq(1)]
         with m.If(ResetSignal()):
             m.d.sync += own.eq(now)
         return m
