@@ -230,7 +230,7 @@ class Bridge(wiring.Component):
         for queue in range(len(link.queues)):
             level = getattr(receiver, f"level_{queue}")
             sent, limit = (Signal(link.number_width, name=f"{name}_{queue}") for name in ("sent", "limit"))
-            m.d.sync += asks[queue].eq(waits[queue] & (sent != limit))
+            m.d.sync += asks[queue].eq(waits[queue] & (sent != limit) & sender.is_used)
             with m.If(take[queue]):
                 m.d.sync += sent.eq(sent + 1)
             with m.If(sender.acknowledges):

@@ -250,7 +250,13 @@ class Sender(wiring.Component):
             "is_open": self.is_up,
             "uses": self.is_used,
         }
-        for name, epoch in (("seen", self.seen), ("own", self.own)):
+        # A hello that was begun before its side took another epoch tells an old number, and none that is known: that it
+        # may begin was found a cycle before.
+        begun, before = Signal(name="begun_in"), Signal(name="own_before")
+        m.d.sync += before.eq(self.own[0])
+        with m.If(self._begins):
+            m.d.sync += begun.eq(before)
+        for name, epoch in (("seen", self.seen), ("own", Cat(begun, self.own[1:]))):
             values |= {f"{name}_{place}": epoch[place * half : (place + 1) * half] for place in range(2)}
         values |= {f"tag_{place}": tag for place, tag in enumerate(tags)}
         for queue in range(len(link.queues)):
