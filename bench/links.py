@@ -13,7 +13,7 @@ from hdnhw.spec import FabricSpec
 
 LINKS = {
     "1 channel, 2 classes": ("hdn(cube(1), [[]])", "1", (1,), (0,)),
-    "4 channels, 2 classes": ("torus(4, 4)", "dim0=4", (0, 0, 0, 0), (0, 1, 2, 3)),
+    "4 channels, 1 class": ("torus(4, 4)", "dim0=4", (0, 0, 0, 0), (0, 1, 2, 3)),
 }
 """Network, how it is cut, ports of the channels and the numbers of those that they lead to."""
 DELAY = 90
