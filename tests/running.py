@@ -76,6 +76,9 @@ class SetUp(pytest.skip.Exception):
         super().__init__(SET_UP)
         SetUp.came = True
 
+    def __reduce__(self):
+        return SetUp, ()  # a process of a pool hands it to the one that waits for it
+
 
 def set_up(test):
     """Run a test in another process up to a door, or for so long; return what went wrong, nothing if it has passed."""
