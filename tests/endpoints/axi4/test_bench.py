@@ -39,7 +39,7 @@ def run(fabric: MemoryBench, *, keep: bool = False, **case: Any) -> MemoryVerdic
         ("torus(3)", {"node_clocks": True, "memory_bits": 16}),
         ("torus(3)", {"node_clocks": True, "initial": False}),
         ("torus(4)", {"chips": "dim0=2", "link": "parallel"}),
-        ("hdn(cube(1), [[0]])", {"chips": "1", "crc": True}),
+        ("hdn(cube(1), [[0]])", {"chips": "1", "gapless_packets": True}),
     ],
 )
 def test_bursts_of_all_kinds(text: str, options: dict[str, Any]) -> None:
