@@ -17,7 +17,7 @@ from litex.soc.interconnect import axi, stream
 from migen import Cat, ClockSignal, Instance, ResetSignal, Signal
 
 from hdnhw.support.errors import SpecError
-from hdnhw.support.manifest import counts_of, top_ports
+from hdnhw.support.manifest import constraints_of, counts_of, parts_of, top_ports
 
 ADDRESS_WIDTH = 32
 """Bits of addresses that LiteX's buses have: ports with fewer read the lowest."""
@@ -80,7 +80,6 @@ class NetworkOnChip(LiteXModule):
         node_domains: Sequence[str] | None = None,
     ) -> None:
         self.manifest = json.loads(Path(folder, "manifest.json").read_text())
-        around = [self.manifest[part] for part in ("chips", "endpoints", "clocks") if part in self.manifest]
         self._ports: Ports = top_ports(self.manifest)
         self._clock_domain, self._pins = clock_domain, dict[str, Any]()
         self._domains = self._domains_of_nodes(node_domains)
@@ -88,7 +87,7 @@ class NetworkOnChip(LiteXModule):
         self._join_fabric()
         self.specials += Instance(self.manifest["top"], **self._pins)
         if platform is not None:
-            for name in (f"{self.manifest['fabric']}.sv", *(part["file"] for part in around)):
+            for name in (f"{self.manifest['fabric']}.sv", *(part["file"] for part in parts_of(self.manifest))):
                 platform.add_source(str(Path(folder, name)))
             self._constrain(platform, Path(folder))
 
@@ -105,9 +104,7 @@ class NetworkOnChip(LiteXModule):
     def _constrain(self, platform: Any, folder: Path) -> None:
         """Hand the constraints of crossings to a toolchain that reads them, behind its clocks."""
         toolchain = getattr(platform, "toolchain", None)
-        for name in [
-            each for part in ("clocks", "chips") for each in self.manifest.get(part, {}).get("constraints", ())
-        ]:
+        for name in constraints_of(self.manifest):
             path = str((folder / name).resolve())
             if name.endswith(".xdc") and isinstance(toolchain, XilinxVivadoToolchain):
                 platform.add_source(path)

@@ -9,7 +9,6 @@ from hdnhw.figures.curves import CEILING, draw_curves, names_of
 from hdnhw.figures.page import NOTHING, Group, Line, Sheet, Table, shown, table_of
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.sweep import FIGURES
-from hdnhw.networks.parse import parse
 from hdnhw.rules.schemes import fabric_plan
 from hdnhw.spec import FabricSpec, NetworkSpec
 from hdnhw.spec.options import options_of
@@ -46,8 +45,8 @@ WARM_UP = "until it is steady (MSER, White 1997, of the mean latencies of blocks
 def sweep_sheet(
     curves: Sequence[dict[str, Any]],
     load: LoadSpec,
+    networks: Mapping[str, NetworkSpec],
     more: Mapping[str, Any] = MappingProxyType({}),
-    networks: Mapping[str, NetworkSpec] = MappingProxyType({}),
 ) -> Sheet:
     """Return the figure of a sweep with its tables.
 
@@ -57,10 +56,10 @@ def sweep_sheet(
         As :meth:`hdnhw.measurement.sweep.Sweep.run` returns them, at least one.
     load : LoadSpec
         What was offered, but for rate and pattern.
+    networks : mapping of str to NetworkSpec
+        Text -> network: the text of one in memory cannot be read.
     more : mapping of str to Any
         Of what is at equal cost, and rows of differences: as :func:`hdnhw.sweep` returns it.
-    networks : mapping of str to NetworkSpec
-        Text -> network, of those that the text alone does not tell.
     """
     return Sheet(
         title="Load curves: " + ", ".join(dict.fromkeys(curve["spec"] for curve in curves)),
@@ -79,7 +78,7 @@ def _further(more: Mapping[str, Any]) -> list[tuple[str, Sequence[Mapping[str, A
 
 
 def _networks(curves: Sequence[dict[str, Any]], networks: Mapping[str, NetworkSpec]) -> Table:
-    cells = [_network_cells(curve, networks.get(curve["spec"]) or parse(curve["spec"])) for curve in curves]
+    cells = [_network_cells(curve, networks[curve["spec"]]) for curve in curves]
     lines = [
         Line([name, *own.values()], link=f"points-{number}")
         for number, (name, own) in enumerate(zip(names_of(curves), cells, strict=True), start=1)

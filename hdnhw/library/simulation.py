@@ -460,7 +460,7 @@ def sweep(
         measured = fabrics if at_cost is None else at_cost.fabrics
         curves = Sweep(measured, load, **run).run(start)
     more = _compared(curves, at_cost, asked.seeds)
-    sheet = sweep_sheet(curves, load, more, {str(each.network): each.network for each in measured})
+    sheet = sweep_sheet(curves, load, {str(each.network): each.network for each in measured}, more)
     outputs.write(sheet)
     accepted.write(replace(sheet, draw=partial(draw_curves, curves, "accepted")))
     return Curves(curves, more, sheet)

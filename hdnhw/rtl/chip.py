@@ -121,18 +121,11 @@ class Chip(Fabric):
         return coming
 
     def _dead_of(self, node: int) -> tuple[list[Value], list[Value]]:
-        ports, dead = len(self.machine.network.ports), self.dead
-        link_of = {end: link for link, each in enumerate(self.chips.links) for end in each.ends}
-        leaving, coming = [Const(0, 1)] * ports, [Const(0, 1)] * ports
-        for port in self._shapes[node].ports:
-            if (behind := self._behind(node, port)) is None:  # what comes from a bridge is taken: it counts credits
-                away = self.link[link_of[node, port]].dead
-                leaving[port] = dead[node][ports] | dead[node][port] | away
-                continue
-            other, back = behind
-            either = dead[node][ports] | dead[other][ports]
-            leaving[port], coming[port] = either | dead[node][port], either | dead[other][back]
-        return leaving, coming
+        leaving, coming = super()._dead_of(node)
+        for link, about in zip(self.link, self.chips.links, strict=True):
+            for port in (port for at, port in about.ends if at == node):
+                leaving[port] = self.dead[node][len(leaving)] | self.dead[node][port] | link.dead
+        return leaving, coming  # what comes from a bridge is taken: it counts credits
 
     def _pins(self, node: int) -> dict[str, Value]:
         address = address_on(self.chips, self.chip, node, width=self.machine.address.width)

@@ -198,15 +198,11 @@ class Fabric(wiring.Component):
 
     def _dead_of(self, node: int) -> tuple[list[Value], list[Value]]:
         """Return what tells a router which of its channels are dead, those that leave it and those that come."""
-        ports, neighbors = self.machine.network.ports, self._neighbors[node]
-        leaving, coming = list[Value](), list[Value]()
-        for number, port in enumerate(ports):
-            other = neighbors.get(port.name)
-            if other is None:
-                leaving.append(Const(0, 1))
-                coming.append(Const(0, 1))
-                continue
-            either = self.dead[node][len(ports)] | self.dead[other][len(ports)]
-            leaving.append(either | self.dead[node][number])
-            coming.append(either | self.dead[other][port.opposite])
+        dead, count = self.dead, len(self.machine.network.ports)
+        leaving, coming = ([Const(0, 1)] * count for _ in range(2))
+        for port in self._shapes[node].ports:
+            if (behind := self._behind(node, port)) is not None:
+                other, back = behind
+                either = dead[node][count] | dead[other][count]
+                leaving[port], coming[port] = either | dead[node][port], either | dead[other][back]
         return leaving, coming

@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 
+def parts_of(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the entries of what is around the fabric, the innermost first."""
+    return [manifest[part] for part in ("chips", "endpoints", "clocks") if part in manifest]
+
+
 def top_ports(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ports of the top level, as the manifest has them."""
-    parts = [manifest, *(manifest[part] for part in ("chips", "endpoints", "clocks") if part in manifest)]
-    ports: dict[str, Any] = parts[-1]["ports"]
+    ports: dict[str, Any] = [manifest, *parts_of(manifest)][-1]["ports"]
     return ports
+
+
+def constraints_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the files of constraints of what crosses between clocks."""
+    return [name for part in parts_of(manifest) for name in part.get("constraints", ())]
 
 
 def counts_of(manifest: Mapping[str, Any]) -> dict[str, int]:

@@ -273,9 +273,7 @@ class EmittedChips:
     def put_around(self, endpoints: EmittedEndpoints | None) -> None:
         """Take endpoints for what users meet, if there are some."""
         if endpoints is not None:
-            own = {name: port for name, port in endpoints.manifest["ports"].items() if name not in self._of_links}
-            ports = {name.replace("_P", "_N"): port for name, port in own.items()}
-            self.outer = Outer(endpoints.top, endpoints.clock, endpoints.reset, ports)
+            self.outer = Outer(endpoints.top, endpoints.clock, endpoints.reset, endpoints.entry()["ports"])
 
     def component(self) -> Any:
         """Return the chip as it is instantiated."""
@@ -429,14 +427,13 @@ class EmittedChips:
             "nodes": chips.nodes.tolist(),
             "links": [[{"place": place, "port": names[port]} for place, port in link.ends] for link in chips.links],
             "peers": self._peers,
-            "ports": self.ports,
+            "ports": self.placed(self._ports),
             "system": system,
         }
 
-    @cached_property
-    def ports(self) -> dict[str, Any]:
-        """The ports of the chip, as manifests have them: those of the fabric, by places in place of nodes, and more."""
-        return {name.replace("_N", "_P"): port for name, port in self._ports.items()} | self._of_links
+    def placed(self, ports: Mapping[str, Any]) -> dict[str, Any]:
+        """Return ports of a fabric as a chip has them: by places in place of nodes, and with its own."""
+        return {name.replace("_N", "_P"): port for name, port in ports.items()} | self._of_links
 
     @cached_property
     def _of_links(self) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """What the kinds of endpoints have in common when they are emitted: the modules around a fabric, and their manifest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -12,9 +11,6 @@ from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.spec.options import options_of
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
-_OF_CHIPS = ("chip", "wire_clk")
-"""Ports of a chip that are of no link, and not of a fabric."""
-
 
 class EmittedEndpoints(ABC):
     """The endpoints of a fabric as text: what stands at a terminal, what they share, and the top level.
@@ -24,13 +20,13 @@ class EmittedEndpoints(ABC):
     machine : Machine
         With endpoints of the kind.
     fabric : str
-        Name of the bare fabric's module.
+        Name of the bare fabric's module, or that of a chip.
     ports : dict
-        Its ports, as the manifest has them.
+        Ports of the bare fabric, as the manifest has them.
     initial : bool
         Whether registers and memories have initial values.
-    chip : callable, optional
-        Makes the chip that they are around in place of the fabric: its module and ports are given then.
+    chip : EmittedChips, optional
+        What they are around in place of the fabric.
 
     Attributes
     ----------
@@ -60,7 +56,7 @@ class EmittedEndpoints(ABC):
         ports: dict[str, Any],
         *,
         initial: bool = True,
-        chip: Callable[[], Any] | None = None,
+        chip: Any = None,
     ) -> None:
         self.machine, self.fabric_ports, self.top = machine, ports, fabric + self.suffix
         self._initial, self._chip = initial, chip
@@ -99,10 +95,10 @@ class EmittedEndpoints(ABC):
             (self.modules.fabric, self.modules.unit, self.modules.shared) if emitted else ("", "", "")
         )
         return EndpointParts(
-            Part(self._chip or partial(Fabric, self.machine), fabric, joint="_"),
+            Part(partial(Fabric, self.machine) if self._chip is None else self._chip.component, fabric, joint="_"),
             Part(self.unit, unit),
             Part(self.shared, shared),
-            self._chip and unused(self._chip()),
+            self._chip and unused(self._chip.component()),
         )
 
     @abstractmethod
@@ -133,8 +129,7 @@ class EmittedEndpoints(ABC):
         endpoints, entry = self.machine.spec.endpoints, self.entry()
         assert endpoints is not None
         if self._chip is not None:
-            links = {name: port for name, port in self.fabric_ports.items() if name in _OF_CHIPS or "_K" in name}
-            entry["ports"] = {name.replace("_N", "_P"): port for name, port in entry["ports"].items()} | links
+            entry["ports"] = self._chip.placed(entry["ports"])
             entry["ports"][self.reset] |= {"meaning": "synchronous, active low; of all chips at a time, for 16 cycles"}
         return {
             "type": endpoints.kind,

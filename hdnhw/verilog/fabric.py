@@ -20,6 +20,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
+from hdnhw.support.manifest import constraints_of
 from hdnhw.support.naming import named
 from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
@@ -169,19 +170,19 @@ def emit_machine(
     if node_clocks:
         check_clocks(machine)
     laid = None if cut.chips is None else cut_into_chips(machine, cut, node_clocks=node_clocks)
-    endpoints = machine.spec.endpoints
-    if laid is not None and endpoints is not None and not declared("emitted")[endpoints.kind].on_chips:
-        raise SpecError(f"{named('chips')} is for streams of flits and AXI4, not for {endpoints.title}")
+    asked = machine.spec.endpoints
+    kind: Any = None if asked is None else declared("emitted")[asked.kind]
+    if laid is not None and asked is not None and not kind.on_chips:
+        raise SpecError(f"{named('chips')} is for streams of flits and AXI4, not for {asked.title}")
     modules = fabric_modules(machine, top)
     text = fabric_verilog(machine, modules, initial=initial)
     manifest, parts, endpoints = _manifest(machine, modules, text) | {"initial_values": initial}, None, None
-    files, around = {f"{top}.sv": text}, {"fabric": top, "ports": manifest["ports"]}
+    files, ports = {f"{top}.sv": text}, manifest["ports"]
     if laid is not None:
-        parts = EmittedChips(machine, modules, laid, cut, ports=manifest["ports"], initial=initial)
+        parts = EmittedChips(machine, modules, laid, cut, ports=ports, initial=initial)
         files[parts.file] = parts.text
-        around = {"fabric": parts.top, "ports": parts.ports, "chip": parts.component}
-    if machine.spec.endpoints is not None:
-        endpoints = declared("emitted")[machine.spec.endpoints.kind](machine, **around, initial=initial)
+    if kind is not None:
+        endpoints = kind(machine, top if parts is None else parts.top, ports, initial=initial, chip=parts)
         files[endpoints.file] = endpoints.text
         manifest |= {"top": endpoints.top, "endpoints": endpoints.manifest}
     clocks = _clocks(machine, modules, endpoints, manifest, initial=initial) if node_clocks else None
@@ -281,7 +282,7 @@ def _core(manifest: dict[str, Any], sources: list[str]) -> str:
         top=manifest["top"],
         description=f"Network on chip {manifest['spec']}: {manifest['routers']} routers",
         wrappers=manifest.get("wrappers"),
-        constraints=[name for part in ("clocks", "chips") for name in manifest.get(part, {}).get("constraints", ())],
+        constraints=constraints_of(manifest),
     )
 
 

@@ -109,8 +109,10 @@ def curves_of():
     ]
 
 
-def text_of(curves=None, load=None, command="hdnhw sweep 'cube(3)' --html p.html"):
-    return page_of(sweep_sheet(curves or curves_of(), load or LoadSpec()), command)
+def text_of(curves=None, load=None, command="hdnhw sweep 'cube(3)' --html p.html", networks=None):
+    curves = curves or curves_of()
+    networks = networks or {curve["spec"]: parse(curve["spec"]) for curve in curves}
+    return page_of(sweep_sheet(curves, load or LoadSpec(), networks), command)
 
 
 def number(text):
@@ -238,9 +240,8 @@ def test_curves_of_several_patterns_are_called_by_network_and_pattern():
     assert dict(page.tables["options"])["pattern"] == "uniform, tornado"
 
 
-def test_names_of_networks_are_escaped_as_well(monkeypatch):
-    monkeypatch.setattr("hdnhw.figures.curves_page.parse", lambda _: parse("cube(3)"))
-    page = Page(text_of([curves_of()[0] | {"spec": HOSTILE}]))
+def test_names_of_networks_are_escaped_as_well():
+    page = Page(text_of([curves_of()[0] | {"spec": HOSTILE}], networks={HOSTILE: parse("cube(3)")}))
     assert page.text["h1"] == f"Load curves: {HOSTILE}"
     assert page.tables["networks"][1][0] == page.tables["points"][1][0] == HOSTILE
 

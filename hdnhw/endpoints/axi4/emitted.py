@@ -8,8 +8,8 @@ from hdnhw.endpoints.axi4.memory_fabric import MemoryComponent, MemoryFabric
 from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
-COUNTERS = ("dropped_", "paused_")
-"""What the names of ports of the bare fabric, or chip, begin with that its top level has as well."""
+COUNTERS = ("dropped_N", "paused_N")
+"""Ports of the bare fabric that its top level has as well."""
 
 
 class EmittedMemory(EmittedEndpoints):
@@ -40,8 +40,7 @@ class EmittedMemory(EmittedEndpoints):
             "address_bits": memory.address_bits,
             "id_width": endpoints.id_width,
             "outstanding": endpoints.outstanding,
-            "ports": _ports(memory)
-            | {name: port for name, port in self.fabric_ports.items() if name.startswith(COUNTERS)},
+            "ports": _ports(memory) | {name: port for name, port in self.fabric_ports.items() if name in COUNTERS},
             "packet": {**self.packet(), "kinds": {kind.name.lower(): int(kind) for kind in MemoryKind}},
         }
 

@@ -161,19 +161,19 @@ def _faster(asked: ScheduleOptions, network: "Network") -> tuple[str, "Execution
         return "long", None
     times, block = times_of(asked), block_words(asked.message_words, network.num_nodes)
     by_machine = asked.startup_time is asked.word_time is None and (asked.on == "model" or asked.machine)
+    machine = make_machine(asked.fabric) if by_machine else None
 
     def time(counted: "Execution", words: int) -> float:
-        if by_machine:
-            return sum(predicted_cycles(make_machine(asked.fabric), counted, words))
+        if machine is not None:
+            return sum(predicted_cycles(machine, counted, words))
         return (Cost(counted.startups, counted.words) * words).time(*times)
 
     counted = combine_registers(allreduce_schedule(network), operator_of("sum", "int32")).execution
     short = time(counted, asked.message_words)
     gather = operation_schedule(network, "allgather")
     least = Cost(len(gather.steps), network.num_nodes - 1) * block
-    if by_machine:
-        timing = make_machine(asked.fabric).timing
-        times = timing.zero_load_latency(1) + 1 - timing.packet_length, 1
+    if machine is not None:
+        times = machine.timing.zero_load_latency(1) + 1 - machine.timing.packet_length, 1
     if short <= least.times(2).time(*times):
         return "short", None
     gathered = execute(gather)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hdnhw.support.manifest import top_ports
+from hdnhw.support.manifest import counts_of, top_ports
 from hdnhw.verilog.wrapper.ports import port_name
 
 
@@ -26,9 +26,8 @@ def constants_of(manifest: Mapping[str, Any]) -> dict[str, int]:
     ['INJECT_PAYLOAD_WIDTH', 'INJECT_PAYLOAD_DATA_OFFSET', 'INJECT_PAYLOAD_DATA_WIDTH']
     """
     endpoints, chips = manifest.get("endpoints", {}), manifest.get("chips")
-    counted = (
-        {"CHIPS": len(chips["nodes"]), "PLACES": len(chips["nodes"][0]), "LINKS": len(chips["links"])} if chips else {}
-    )
+    counts = counts_of(manifest)
+    counted = {"CHIPS": len(chips["nodes"]), "PLACES": counts["P"], "LINKS": counts["K"]} if chips else {}
     return {
         "NODES": manifest["routers"],
         **counted,
