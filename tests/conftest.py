@@ -73,7 +73,7 @@ class CycleLimitError(AssertionError):
     """A bench that has not come to its end."""
 
 
-def _simulate(dut, *benches, cycles=CYCLE_LIMIT, domain=None):
+def _simulate(dut, *benches, background=(), cycles=CYCLE_LIMIT, domain=None):
     """Run async functions of the simulation context at once, until all have returned.
 
     The clock of the domain ``sync`` is the only one there is. Time runs with it or without it, so that a bench that
@@ -83,6 +83,8 @@ def _simulate(dut, *benches, cycles=CYCLE_LIMIT, domain=None):
     ----------
     dut : Elaboratable
     benches : async callables
+    background : iterable of async callables
+        Others, which need not return.
     cycles : int
         Cycle limit.
     domain : ClockDomain, optional
@@ -115,6 +117,8 @@ def _simulate(dut, *benches, cycles=CYCLE_LIMIT, domain=None):
     simulator.add_testbench(watch, background=True)
     for bench in benches:
         simulator.add_testbench(tracked(bench))
+    for bench in background:
+        simulator.add_testbench(bench, background=True)
     simulator.run()
 
 
@@ -157,7 +161,7 @@ async def _receive(ctx, stream, count, pause=lambda: False):
 
 @pytest.fixture
 def simulate():
-    """Return ``simulate(dut, *benches, cycles=..., domain=...)``."""
+    """Return ``simulate(dut, *benches, background=..., cycles=..., domain=...)``."""
     return _simulate
 
 

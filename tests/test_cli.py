@@ -96,6 +96,7 @@ COMMANDS = [
     "simulate",
     "sweep",
     "synth",
+    "system",
     "waves",
     "waypoints",
 ]

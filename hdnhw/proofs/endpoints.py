@@ -45,8 +45,7 @@ def prove_endpoints(
     """
     if fabric.endpoints is None:
         return
-    module = fabric.endpoints.modules.unit
-    for name, part, make in _parts(fabric):
+    for module, name, part, make in _parts(fabric):
         if (not properties or name in properties) and (not parts or part in parts):
             said = f"stream {part}" if name == "streams" else part
             say(f"{module}: {said}, at most {seconds:g} seconds ...")
@@ -54,11 +53,14 @@ def prove_endpoints(
             yield settled.finding(name, module, part)
 
 
-def _parts(fabric: EmittedFabric) -> Iterator[Part]:
-    """Yield all that is proved of the endpoint of a fabric."""
-    for stream in streams_of(fabric):
-        yield "streams", stream, partial(StreamRig, fabric, stream)
-    yield from _own_parts(fabric)
+def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, str, Callable[[], Rig]]]:
+    """Yield all that is proved of the endpoints of a fabric, by their modules."""
+    assert fabric.endpoints is not None
+    for module in fabric.endpoints.units:
+        for stream in streams_of(fabric, module):
+            yield module, "streams", stream, partial(StreamRig, fabric, module, stream)
+    for part in _own_parts(fabric):
+        yield fabric.endpoints.modules.unit, *part
 
 
 def _own_parts(fabric: EmittedFabric) -> Iterable[Part]:

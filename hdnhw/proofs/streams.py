@@ -12,10 +12,9 @@ from hdnhw.proofs.rig import Rig
 from hdnhw.verilog.fabric import EmittedFabric
 
 
-def streams_of(fabric: EmittedFabric) -> list[str]:
-    """Return the names of the streams that the endpoint of a fabric offers."""
+def streams_of(fabric: EmittedFabric, module: str) -> list[str]:
+    """Return the names of the streams that what stands at terminals of a fabric offers."""
     assert fabric.endpoints is not None
-    module = fabric.endpoints.modules.unit
     outputs = [port.name for port in ports_of(fabric.files[fabric.endpoints.file], module) if not port.is_input]
     return [name.removesuffix("__valid") for name in outputs if name.endswith("__valid")]
 
@@ -27,13 +26,15 @@ class EndpointRig(Rig):
     ----------
     fabric : EmittedFabric
         With endpoints.
+    module : str, optional
+        What stands at a terminal, where it is not the same at all.
     """
 
     KEPT: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, fabric: EmittedFabric) -> None:
+    def __init__(self, fabric: EmittedFabric, module: str = "") -> None:
         assert fabric.endpoints is not None
-        super().__init__(fabric, fabric.endpoints.modules.unit, file=fabric.endpoints.file)
+        super().__init__(fabric, module or fabric.endpoints.modules.unit, file=fabric.endpoints.file)
         self._ports = {port.name: port for port in ports_of(self._text, self.module)}
         self._forget_all()
         self._register("was_reset", "rst", reset="")
@@ -67,12 +68,14 @@ class StreamRig(EndpointRig):
     ----------
     fabric : EmittedFabric
         With endpoints.
+    module : str
+        What stands at a terminal.
     stream : str
         One of :func:`streams_of`.
     """
 
-    def __init__(self, fabric: EmittedFabric, stream: str) -> None:
-        super().__init__(fabric)
+    def __init__(self, fabric: EmittedFabric, module: str, stream: str) -> None:
+        super().__init__(fabric, module)
         for name, port in self._ports.items():
             if port.is_input and name.endswith("__valid"):
                 self._come(name.removesuffix("__valid"))

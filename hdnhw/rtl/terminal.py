@@ -74,6 +74,11 @@ class EndpointFabric(wiring.Component):
         chip = self.parts.chip
         return range(self.machine.network.num_nodes if chip is None else chip.chips.num_places)
 
+    def _unit(self, node: int) -> Part | None:
+        """Return what stands at a node, if there is something."""
+        del node
+        return self.parts.unit
+
     def _link_members(self) -> dict[str, Any]:
         chip = self.parts.chip
         members = {} if chip is None else chip.signature.members
@@ -94,9 +99,10 @@ class EndpointFabric(wiring.Component):
         """
         terminals = _terminal_wires(len(self.nodes), self.machine.spec.flit_width)
         for node in self.nodes:
-            members = {"address": self._address(node), **own(node)}
-            members |= {name: streams[node] for name, streams in terminals.items()}
-            place(m, f"{unit}_{node}", self.parts.unit, members, clocks=clocks or None)
+            if (part := self._unit(node)) is not None:
+                members = {"address": self._address(node), **own(node)}
+                members |= {name: streams[node] for name, streams in terminals.items()}
+                place(m, f"{unit}_{node}", part, members, clocks=clocks or None)
         members = {**terminals, **told, **{name: getattr(self, name) for name in self._link_members()}}
         own_clocks: Mapping[str, Value] | None = clocks or None
         if self.parts.chip is not None and {*clocks} <= {*self.parts.chip.signature.members}:

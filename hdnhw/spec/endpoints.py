@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from hdnhw.spec.options import Options
+from hdnhw.spec.options import Options, options_of
 
 NO_CRC = "a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again"
 NO_DEAD_PINS = "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive"
@@ -40,3 +40,8 @@ class EndpointSpec(Options):
     refuses: ClassVar[Mapping[str, str]] = {"dead_pins": NO_DEAD_PINS, "crc": NO_CRC}
     cuts_through: ClassVar[bool] = False
     test: ClassVar[str] = ""
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What makes such a spec again, as manifests have it."""
+        return {name: getattr(self, name) for name in options_of(self)}

@@ -8,7 +8,6 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.fabric import Fabric
 from hdnhw.rtl.part import Part, unused
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
-from hdnhw.spec.options import options_of
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
 
@@ -63,10 +62,26 @@ class EmittedEndpoints(ABC):
         shared = self.top + self.shared_suffix if self.shared_suffix else ""
         self.modules = EndpointModules(fabric, self.top + self.unit_suffix, shared)
 
+    @classmethod
+    def of(cls, machine: Machine) -> type["EmittedEndpoints"]:
+        """Return the class that is meant for a machine."""
+        del machine
+        return cls
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """Files beside the Verilog, of constraints and others: name -> text."""
+        return {}
+
     @property
     def file(self) -> str:
         """Name of the Verilog file."""
         return f"{self.top}.sv"
+
+    @property
+    def units(self) -> list[str]:
+        """Names of the modules at terminals."""
+        return [self.modules.unit]
 
     @property
     def blocks(self) -> list[str]:
@@ -120,8 +135,11 @@ class EmittedEndpoints(ABC):
         scripts = [module_script(self.unit(), self.modules.unit, flatten=True, initial=self._initial)]
         if self.modules.shared:
             scripts.append(module_script(self.shared(), self.modules.shared, flatten=True, initial=self._initial))
-        scripts.append(module_script(self.around(self.parts()), self.top, flatten=False))
-        return "\n".join(module_texts(scripts))
+        return self.joined(scripts)
+
+    def joined(self, scripts: list[str]) -> str:
+        """Return the modules that scripts make, and the top level."""
+        return "\n".join(module_texts([*scripts, module_script(self.around(self.parts()), self.top, flatten=False)]))
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -135,6 +153,6 @@ class EmittedEndpoints(ABC):
             "type": endpoints.kind,
             "file": self.file,
             "digest": digest_of(self.text.encode()),
-            "options": {name: getattr(endpoints, name) for name in options_of(endpoints)},
+            "options": endpoints.said,
             **entry,
         }

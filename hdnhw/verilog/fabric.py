@@ -171,7 +171,7 @@ def emit_machine(
         check_clocks(machine)
     laid = None if cut.chips is None else cut_into_chips(machine, cut, node_clocks=node_clocks)
     asked = machine.spec.endpoints
-    kind: Any = None if asked is None else declared("emitted")[asked.kind]
+    kind: Any = None if asked is None else declared("emitted")[asked.kind].of(machine)
     if laid is not None and asked is not None and not kind.on_chips:
         raise SpecError(f"{named('chips')} is for streams of flits and AXI4, not for {asked.title}")
     modules = fabric_modules(machine, top)
@@ -196,6 +196,7 @@ def emit_machine(
     if wrapper:
         wrappers, manifest["wrappers"] = wrapper_files(manifest)
     files = {**files, **wrappers, f"{top}.core": _core(manifest, list(files))}
+    files |= {} if endpoints is None else endpoints.beside
     files |= {} if clocks is None else clocks.constraints
     files |= {} if parts is None else {**parts.constraints, parts.system_file: parts.system_text}
     manifest |= {"files": list(files), "modules": _modules(files)}

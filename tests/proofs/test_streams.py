@@ -40,8 +40,20 @@ def axi():
 )
 def test_streams_of_what_is_emitted_are_proved(kind, streams):
     fabric = emitted(declared("spec")[kind]())
-    assert set(streams_of(fabric)) == streams
+    assert set(streams_of(fabric, fabric.endpoints.modules.unit)) == streams
     assert answers(prove_streams(fabric, seconds=SECONDS)) == {("proved", "")}
+
+
+def test_streams_of_the_blocks_of_a_system_are_proved():
+    blocks = [
+        {"name": "cpu", "kind": "axi4-manager", "data_width": 16, "node": 0},
+        {"name": "uart", "kind": "axi4-lite-subordinate", "node": 1, "ranges": [[0x4000, 0x1000]]},
+        {"name": "rom", "kind": "axi4-subordinate", "data_width": 16, "node": 0, "ranges": [[0x0, 0x1000]]},
+    ]
+    fabric = emitted(declared("spec")["axi4"](memory_bits=12, outstanding=2, blocks=blocks))
+    found = list(prove_streams(fabric, seconds=SECONDS))
+    assert {(one.module, one.answer) for one in found} == {(unit, "proved") for unit in fabric.endpoints.units}
+    assert {one.part for one in found} > {"cpu_b", "cpu_r", "rom_aw", "rom_w", "uart_ar"}
 
 
 @pytest.mark.parametrize("kind", declared("spec"))

@@ -56,6 +56,80 @@ def beat_addresses(address: int, *, beats: int, size: int, burst: int) -> list[i
     return [lower + (address - lower + (beat << size)) % total for beat in range(beats)]
 
 
+def draw_burst(rng: random.Random, *, width: int, size: int) -> Burst:
+    """Return an INCR burst of any size and alignment in the first bytes of a region, for a manager of cocotbext-axi.
+
+    Parameters
+    ----------
+    rng
+    width : int
+        Bytes of a beat.
+    size : int
+        Bytes of the region.
+    """
+    widest = width.bit_length() - 1
+    beat = widest if rng.random() < 0.6 else rng.randint(0, widest)
+    beats = rng.randint(1, 256) if rng.random() < LONG_SHARE else rng.randint(1, LARGEST)
+    length = rng.randint(1, min(beats << beat, size - 1))
+    burst: Burst = {"address": rng.randrange(size - length), "size": beat}
+    return burst | ({"data": rng.randbytes(length).hex()} if rng.random() < 0.5 else {"length": length})
+
+
+def draw_plain(rng: random.Random, *, width: int, size: int) -> Burst:
+    """Return a burst of any type, for the plain manager, likewise."""
+    widest = width.bit_length() - 1
+    beat, burst = rng.randint(0, widest), rng.choice([FIXED, INCR, WRAP, WRAP])
+    most = min(LARGEST, size - 1 >> beat)
+    beats = rng.choice([n for n in (2, 4, 8, 16) if n <= most]) if burst == WRAP else rng.randint(1, most)
+    offset = rng.randrange(size - (beats << beat))
+    if burst == WRAP:
+        offset = offset >> beat << beat
+    if rng.random() < BAD_SHARE:
+        burst, beat = (RESERVED, beat) if widest == 7 or rng.random() < 0.5 else (burst, widest + 1)
+    plain: Burst = {"address": offset, "size": beat, "len": beats - 1, "burst": burst}
+    if rng.random() < 0.5:
+        plain["beats"] = [
+            [rng.getrandbits(8 * width), rng.getrandbits(width) & strobes] for strobes in _strobes(plain, width)
+        ]
+    return plain
+
+
+def _addresses(plain: Burst) -> list[int]:
+    return beat_addresses(plain["address"], beats=plain["len"] + 1, size=plain["size"], burst=plain["burst"])
+
+
+def _strobes(plain: Burst, width: int) -> Iterator[int]:
+    """Yield the bytes that each beat of a burst may write."""
+    for address in _addresses(plain):
+        end = (address >> plain["size"]) + 1 << plain["size"]
+        yield sum(1 << byte % width for byte in range(address, min(end, address // width * width + width)))
+
+
+def replay(burst: Burst, answer: dict[str, Any], memory: bytearray, *, origin: int, width: int) -> bool:
+    """Do to a memory, from address `origin` on, what a burst does; return whether its answer has the right data."""
+    start = burst["address"] - origin
+    if "data" in burst:
+        data = bytes.fromhex(burst["data"])
+        memory[start : start + len(data)] = data
+        return True
+    if "length" in burst:
+        return bytes.fromhex(answer["data"]) == memory[start : start + burst["length"]]
+    words = [(address - origin) // width * width for address in _addresses(burst)]
+    if "beats" in burst:
+        for word, (value, strobes) in zip(words, burst["beats"], strict=True):
+            for lane in range(width):
+                if strobes >> lane & 1:
+                    memory[word + lane] = value >> 8 * lane & 0xFF
+        return True
+    lanes = zip(words, _strobes(burst, width), answer["beats"], strict=True)
+    return all(
+        value >> 8 * lane & 0xFF == memory[word + lane]
+        for word, strobes, value in lanes
+        for lane in range(width)
+        if strobes >> lane & 1
+    )
+
+
 @dataclass(frozen=True)
 class MemoryVerdict:
     """What a run showed.
@@ -109,7 +183,19 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         super().__init__(fabric, root=root)
         self.format, self.layout = self.machine.endpoint_format, self.machine.address
         self.nodes = self.layout.network.num_nodes
-        if (self.nodes * THREADS << REGION_BITS) > 1 << self._bits:
+        self._check_room()
+
+    @classmethod
+    def of(cls, fabric: EmittedFabric) -> "MemoryBench":
+        """See :meth:`Bench.of`."""
+        from hdnhw.endpoints.axi4.bench_system import SystemBench
+
+        return (SystemBench if fabric.machine.endpoint_format.endpoints.blocks else cls)(fabric)
+
+    def _check_room(self) -> None:
+        """Raise SpecError if a memory has no place for a region of each thread."""
+        self._used = self.nodes * THREADS << REGION_BITS
+        if self._used > 1 << self._bits:
             least = (self.nodes * THREADS - 1).bit_length() + REGION_BITS
             raise SpecError(f"{named('memory_bits')} must be at least {least} for the axi4 test of {self.nodes} nodes")
 
@@ -159,12 +245,12 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         the first cycles, of which there are `hold`, they take nothing; or, if all bursts go `to_one` memory, take all
         that comes, and answer nothing.
         """
-        rng = random.Random(f"{seed} bursts")
+        rng, clocks = random.Random(f"{seed} bursts"), self._clocks(f"{seed} clocks")
+        ends = clocks.pop("ends")
         threads: list[list[list[Burst]]] = [[[] for _ in range(THREADS)] for _ in range(self.nodes)]
         for _ in range(bursts):
             node, thread = rng.randrange(self.nodes), rng.randrange(THREADS)
-            make = self._make_plain if node == self.nodes - 1 else self._make_burst
-            burst = make(rng, self._region(node, thread))
+            burst = self._make_burst(rng, self._region(node, thread), plain=node == self.nodes - 1)
             if to_one and self.layout.is_node(burst["address"] >> self._bits):
                 burst["address"] = self.layout.of_node(0) << self._bits | burst["address"] % (1 << self._bits)
             threads[node][thread].append(burst)
@@ -172,12 +258,22 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
             "seed": seed,
             "hold": hold,
             "to_one": to_one,
-            **self._clocks(f"{seed} clocks"),
-            "nodes": self.nodes,
-            "memory_bits": self._bits,
-            "contents": [f"{seed} memory {node}" for node in range(self.nodes)],
+            **clocks,
+            "managers": [
+                {"port": f"s_axi_{node}", "client": "plain" if node == self.nodes - 1 else "axi4", "end": end}
+                for node, end in enumerate(ends)
+            ],
+            "memories": [
+                {
+                    "port": f"m_axi_{node}",
+                    "client": "axi4",
+                    "end": end,
+                    "size": 1 << self._bits,
+                    "contents": [(0, self._used, f"{seed} memory {node}")],
+                }
+                for node, end in enumerate(ends)
+            ],
             "threads": threads,
-            "region_bits": REGION_BITS,
         }
 
     def _region(self, node: int, thread: int) -> int:
@@ -191,49 +287,15 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
             addresses = [self.layout.of_node(node) for node in range(self.nodes)]
         return rng.choice(addresses) << self._bits | region | offset
 
-    def _make_burst(self, rng: random.Random, region: int) -> Burst:
-        """Return an INCR burst of any size and alignment, for a manager of cocotbext-axi."""
-        widest = self.format.bytes.bit_length() - 1
-        size = widest if rng.random() < 0.6 else rng.randint(0, widest)
-        beats = rng.randint(1, 256) if rng.random() < LONG_SHARE else rng.randint(1, LARGEST)
-        length = rng.randint(1, min(beats << size, (1 << REGION_BITS) - 1))
-        offset = rng.randrange((1 << REGION_BITS) - length)
-        burst: Burst = {"address": self._target(rng, region, offset), "size": size}
-        return burst | ({"data": rng.randbytes(length).hex()} if rng.random() < 0.5 else {"length": length})
+    def _make_burst(self, rng: random.Random, region: int, *, plain: bool) -> Burst:
+        """Return a burst in the region of a thread, for a manager of cocotbext-axi or the plain one."""
+        draw = draw_plain if plain else draw_burst
+        burst = draw(rng, width=self.format.bytes, size=1 << REGION_BITS)
+        return burst | {"address": self._target(rng, region, burst["address"])}
 
-    def _make_plain(self, rng: random.Random, region: int) -> Burst:
-        """Return a burst of any type, for the plain manager."""
-        widest = self.format.bytes.bit_length() - 1
-        size, burst = rng.randint(0, widest), rng.choice([FIXED, INCR, WRAP, WRAP])
-        beats = rng.choice([2, 4, 8, 16]) if burst == WRAP else rng.randint(1, LARGEST)
-        offset = rng.randrange((1 << REGION_BITS) - (beats << size))
-        if burst == WRAP:
-            offset = offset >> size << size
-        if rng.random() < BAD_SHARE:
-            burst, size = (RESERVED, size) if widest == 7 or rng.random() < 0.5 else (burst, widest + 1)
-        address = self._target(rng, region, offset)
-        plain: Burst = {"address": address, "size": size, "len": beats - 1, "burst": burst}
-        if rng.random() < 0.5:
-            bits = 8 * self.format.bytes
-            plain["beats"] = [
-                [rng.getrandbits(bits), rng.getrandbits(self.format.bytes) & strobes]
-                for strobes in self._strobes(plain)
-            ]
-        return plain
-
-    def _strobes(self, plain: Burst) -> Iterator[int]:
-        """Yield the bytes that each beat of a burst may write."""
-        width = self.format.bytes
-        for address in self._addresses(plain):
-            end = (address >> plain["size"]) + 1 << plain["size"]
-            yield sum(1 << byte % width for byte in range(address, min(end, address // width * width + width)))
-
-    def _addresses(self, plain: Burst) -> list[int]:
-        about = {"beats": plain["len"] + 1, "size": plain["size"], "burst": plain["burst"]}
-        return beat_addresses(plain["address"], **about)
-
-    def response(self, burst: Burst) -> int:
-        """Return the response that a burst must have."""
+    def response(self, burst: Burst, manager: int) -> int:
+        """Return the response that a burst of a manager must have."""
+        del manager
         if not self.layout.is_node(burst["address"] >> self._bits):
             return DECERR
         widest = self.format.bytes.bit_length() - 1
@@ -242,59 +304,37 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
     def judge(self, case: dict[str, Any], result: dict[str, Any]) -> MemoryVerdict:
         """Judge a run by the answers of every thread, and by what the memories hold in the end."""
         counts = dict.fromkeys(("unanswered", "wrong_data", "wrong_responses", "refused"), 0)
-        memories = [bytearray.fromhex(text) for text in result["memories"]]
+        memories = [bytearray.fromhex(text) for texts in result["memories"] for text in texts]
         expected = [
-            bytearray(random.Random(seed).randbytes(len(memory)))
-            for seed, memory in zip(case["contents"], memories, strict=True)
+            bytearray(random.Random(seed).randbytes(size))
+            for memory in case["memories"]
+            for _, size, seed in memory["contents"]
         ]
-        for bursts, answers in zip(
-            (thread for node in case["threads"] for thread in node),
-            (thread for node in result["threads"] for thread in node),
-            strict=True,
-        ):
-            for place, burst in enumerate(bursts):
-                response = self.response(burst)
-                counts["refused"] += response != OKAY
-                if place >= len(answers):
-                    counts["unanswered"] += 1
-                    continue
-                counts["wrong_responses"] += answers[place]["responses"] != [response]
-                if response == OKAY:
-                    counts["wrong_data"] += not self._replay(burst, answers[place], expected)
+        for manager, threads in enumerate(case["threads"]):
+            for bursts, answers in zip(threads, result["threads"][manager], strict=True):
+                for place, burst in enumerate(bursts):
+                    response = self.response(burst, manager)
+                    counts["refused"] += response != OKAY
+                    if place >= len(answers):
+                        counts["unanswered"] += 1
+                        continue
+                    counts["wrong_responses"] += answers[place]["responses"] != [response]
+                    if response == OKAY:
+                        counts["wrong_data"] += not self._replay(burst, answers[place], expected, manager)
         mismatches = sum(
             memory[start : start + (1 << REGION_BITS)] != due[start : start + (1 << REGION_BITS)]
             for memory, due in zip(memories, expected, strict=True)
             for start in range(0, len(memory), 1 << REGION_BITS)
         )
-        bursts_in_all = sum(len(thread) for node in case["threads"] for thread in node)
+        bursts_in_all = sum(len(thread) for threads in case["threads"] for thread in threads)
         return MemoryVerdict(bursts=bursts_in_all, memory_mismatches=mismatches, cycles=result["cycles"], **counts)
 
-    def _replay(self, burst: Burst, answer: dict[str, Any], memories: list[bytearray]) -> bool:
+    def _replay(self, burst: Burst, answer: dict[str, Any], memories: list[bytearray], manager: int) -> bool:
         """Do to the memories what a burst does; return whether its answer has the right data."""
+        del manager
         node = [self.layout.of_node(number) for number in range(self.nodes)].index(burst["address"] >> self._bits)
-        memory, mask = memories[node], (1 << self._bits) - 1
-        start = burst["address"] & mask
-        if "data" in burst:
-            data = bytes.fromhex(burst["data"])
-            memory[start : start + len(data)] = data
-            return True
-        if "length" in burst:
-            return bytes.fromhex(answer["data"]) == memory[start : start + burst["length"]]
-        width, places = self.format.bytes, [address & mask for address in self._addresses(burst)]
-        words = [place // width * width for place in places]
-        if "beats" in burst:
-            for word, (value, strobes) in zip(words, burst["beats"], strict=True):
-                for lane in range(width):
-                    if strobes >> lane & 1:
-                        memory[word + lane] = value >> 8 * lane & 0xFF
-            return True
-        lanes = zip(words, self._strobes(burst), answer["beats"], strict=True)
-        return all(
-            value >> 8 * lane & 0xFF == memory[word + lane]
-            for word, strobes, value in lanes
-            for lane in range(width)
-            if strobes >> lane & 1
-        )
+        origin = burst["address"] >> self._bits << self._bits
+        return replay(burst, answer, memories[node], origin=origin, width=self.format.bytes)
 
 
 BENCH = MemoryBench

@@ -1,4 +1,4 @@
-"""The cocotb test of a fabric with AXI4 endpoints: managers and memories of cocotbext-axi at every node.
+"""The cocotb test of AXI4 endpoints: managers and memories of cocotbext-axi at every node, or those of a system.
 
 The runner, :mod:`hdnhw.endpoints.axi4.bench`, writes what to do into the working folder, and checks what this bench
 writes down.
@@ -15,7 +15,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.queue import Queue
 from cocotb.triggers import RisingEdge, Timer
-from cocotbext.axi import AxiBus, AxiMaster, AxiRam
+from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiLiteSlave, AxiMaster, AxiSlave, SparseMemoryRegion
 from cocotbext.axi.axi_channels import (
     AxiARBus,
     AxiARSource,
@@ -31,6 +31,7 @@ from cocotbext.axi.axi_channels import (
     AxiWSource,
     AxiWTransaction,
 )
+from cocotbext.axi.sparse_memory import SparseMemory
 
 from hdnhw.sim.clocks_bench import runs, start_clocks, wait_for
 
@@ -112,20 +113,28 @@ class Bench:
         self.dut, self.case, self.count = dut, case, 0
         for name in ("cocotb", "cocotb.axi"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        self.nodes = range(case["nodes"])
-        ends = [(getattr(dut, f"aclk{end}"), getattr(dut, f"aresetn{end}"), False) for end in case["ends"]]
-        self.managers: list[Any] = [
-            AxiMaster(AxiBus.from_prefix(dut, f"s_axi_{node}"), *ends[node]) for node in self.nodes[:-1]
+        self.managers: list[Any] = [self._client(one) for one in case["managers"]]
+        self.contents = [SparseMemory(one["size"]) for one in case["memories"]]
+        for memory, one in zip(self.contents, case["memories"], strict=True):
+            for start, size, seed in one["contents"]:
+                memory.write(start, random.Random(seed).randbytes(size))
+        self.memories: list[Any] = [
+            self._client(one, target=SparseMemoryRegion(one["size"], memory))
+            for one, memory in zip(case["memories"], self.contents, strict=True)
         ]
-        self.managers.append(PlainManager(dut, f"s_axi_{self.nodes[-1]}", *ends[-1]))
-        size = 1 << case["memory_bits"]
-        self.memories = [
-            AxiRam(AxiBus.from_prefix(dut, f"m_axi_{node}"), *ends[node], size=size) for node in self.nodes
-        ]
-        self.used = len(case["threads"]) * len(case["threads"][0]) << case["region_bits"]
-        for memory, seed in zip(self.memories, case["contents"], strict=True):
-            memory.write(0, random.Random(seed).randbytes(self.used))
         self.answers: list[list[list[Any]]] = [[[] for _ in threads] for threads in case["threads"]]
+
+    def _client(self, about: dict[str, Any], **target: Any) -> Any:
+        """Return what stands at a port."""
+        dut, end = self.dut, about["end"]
+        ends = (getattr(dut, f"aclk{end}"), getattr(dut, f"aresetn{end}"), False)
+        if about["client"] == "plain":
+            return PlainManager(dut, about["port"], *ends)
+        if about["client"] == "lite":
+            lite = AxiLiteBus.from_prefix(dut, about["port"])
+            return (AxiLiteSlave if target else AxiLiteMaster)(lite, *ends[:2], **target, reset_active_level=ends[2])
+        bus = AxiBus.from_prefix(dut, about["port"])
+        return (AxiSlave if target else AxiMaster)(bus, *ends[:2], **target, reset_active_level=ends[2])
 
     async def start(self) -> None:
         """Start the clocks, reset, let everybody pause."""
@@ -137,32 +146,34 @@ class Bench:
         clocks = [(getattr(dut, f"aclk{end}"), period) for end, period in case["clocks"].items()]
         resets = [getattr(dut, f"aresetn{end}") for end in case["clocks"]]
         await start_clocks(clocks, resets, active=0, seed=f"{case['seed']} start")
-        for node, client in [*enumerate(self.managers), *enumerate(self.memories)]:
+        for about, client in zip([*case["managers"], *case["memories"]], [*self.managers, *self.memories], strict=True):
             channels = getattr(client, "channels", None) or [
                 getattr(client.write_if, f"{name}_channel") for name in ("aw", "w", "b")
             ] + [getattr(client.read_if, f"{name}_channel") for name in ("ar", "r")]
             for number, channel in enumerate(channels):
-                period = case["clocks"][case["ends"][node]]
-                name = f"{case['seed']} {type(client).__name__} {node} {number}"
+                period = case["clocks"][about["end"]]
+                name = f"{case['seed']} {about['port']} {number}"
                 hold = case["hold"] if client in self.memories else 0
                 if hold and case["to_one"] and number not in ANSWERS:
                     hold, channel.queue_occupancy_limit = 0, NO_LIMIT
                 cocotb.start_soon(pause(channel, period, name, hold))
-        self.managers[-1].start()
+            if isinstance(client, PlainManager):
+                client.start()
 
-    async def play(self, node: int, thread: int) -> None:
+    async def play(self, number: int, thread: int) -> None:
         """Send the bursts of a thread, one after the other, and keep the answers."""
-        manager = self.managers[node]
-        for burst in self.case["threads"][node][thread]:
-            if node == self.nodes[-1]:
+        manager = self.managers[number]
+        for burst in self.case["threads"][number][thread]:
+            size = {} if isinstance(manager, AxiLiteMaster) else {"size": burst["size"]}
+            if isinstance(manager, PlainManager):
                 answer = await manager.play(burst, thread & ID_OF_THREAD)
             elif "data" in burst:
-                answer = await manager.write(burst["address"], bytes.fromhex(burst["data"]), size=burst["size"])
+                answer = await manager.write(burst["address"], bytes.fromhex(burst["data"]), **size)
                 answer = {"responses": [int(answer.resp)]}
             else:
-                answer = await manager.read(burst["address"], burst["length"], size=burst["size"])
+                answer = await manager.read(burst["address"], burst["length"], **size)
                 answer = {"responses": [int(answer.resp)], "data": bytes(answer.data).hex()}
-            self.answers[node][thread].append(answer)
+            self.answers[number][thread].append(answer)
             self.count += 1
 
     async def finish(self) -> int:
@@ -178,9 +189,12 @@ async def bursts(dut: Any) -> None:
     case = json.loads(Path("case.json").read_text())
     bench = Bench(dut, case)
     await bench.start()
-    for node, threads in enumerate(case["threads"]):
+    for number, threads in enumerate(case["threads"]):
         for thread in range(len(threads)):
-            cocotb.start_soon(bench.play(node, thread))
+            cocotb.start_soon(bench.play(number, thread))
     cycles = await bench.finish()
-    memories = [memory.read(0, bench.used).hex() for memory in bench.memories]
+    memories = [
+        [memory.read(start, size).hex() for start, size, _ in one["contents"]]
+        for memory, one in zip(bench.contents, case["memories"], strict=True)
+    ]
     Path("result.json").write_text(json.dumps({"cycles": cycles, "threads": bench.answers, "memories": memories}))

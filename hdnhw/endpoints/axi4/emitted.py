@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from hdnhw.endpoints.axi4.emitted_system import EmittedSystem
 from hdnhw.endpoints.axi4.endpoint import MemoryEndpoint, port_members
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
 from hdnhw.endpoints.axi4.memory_fabric import MemoryComponent, MemoryFabric
+from hdnhw.machine.machine import Machine
 from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
@@ -17,6 +19,11 @@ class EmittedMemory(EmittedEndpoints):
 
     suffix, unit_suffix = "_axi4", "_endpoint"
     clock, reset, has_streams, on_chips = "aclk", "aresetn", True, True
+
+    @classmethod
+    def of(cls, machine: Machine) -> type[EmittedEndpoints]:
+        """See :meth:`EmittedEndpoints.of`."""
+        return EmittedSystem if machine.endpoint_format.endpoints.blocks else cls
 
     def unit(self) -> MemoryEndpoint:
         """Return the endpoint of a node."""

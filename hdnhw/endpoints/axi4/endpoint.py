@@ -1,5 +1,6 @@
-"""The AXI4 endpoint of one node: a port for a manager, a port for a memory."""
+"""The AXI4 endpoint of one node: a port for a manager, a port for a memory, or one of them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from amaranth.hdl import Module
@@ -7,7 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
-from hdnhw.endpoints.axi4.layout import channels
+from hdnhw.endpoints.axi4.layout import CHANNELS, channels
 from hdnhw.endpoints.axi4.part_receiver import PartReceiver
 from hdnhw.endpoints.axi4.part_sender import PartSender
 from hdnhw.endpoints.axi4.requester import ReadRequester, WriteRequester
@@ -22,9 +23,9 @@ PORTS = {"s_axi": False, "m_axi": True}
 def port_members(memory: MemoryFormat) -> dict[tuple[str, str], tuple[bool, Any]]:
     """Return the channels of both ports: (port, channel) -> whether it leads into the endpoint, and its transfer."""
     return {
-        (port, name): (to_subordinate != is_inside, layout)
+        (port, name): (CHANNELS[name] != is_inside, layout)
         for port, is_inside in PORTS.items()
-        for name, (to_subordinate, layout) in channels(memory, inside=is_inside).items()
+        for name, layout in channels(memory, inside=is_inside).items()
     }
 
 
@@ -35,6 +36,10 @@ class MemoryEndpoint(wiring.Component):
     ----------
     machine : Machine
         With AXI4 endpoints.
+    ports : sequence of str
+        Those of :data:`PORTS` that it has.
+    sources : int, optional
+        Nodes with managers; all of them if it is not given.
 
     Members
     -------
@@ -48,8 +53,9 @@ class MemoryEndpoint(wiring.Component):
     eject : In(ejection_signature)
     """
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine, memory = machine, machine.endpoint_format
+    def __init__(self, machine: Machine, ports: Sequence[str] = tuple(PORTS), *, sources: int | None = None) -> None:
+        self.machine, self._ports, memory = machine, ports, machine.endpoint_format
+        self._sources = machine.network.num_nodes if sources is None else sources
         width = memory.flits.flit_width
         super().__init__(
             {
@@ -57,6 +63,7 @@ class MemoryEndpoint(wiring.Component):
                 **{
                     f"{port}_{name}": (In if leads_in else Out)(stream.Signature(layout))
                     for (port, name), (leads_in, layout) in port_members(memory).items()
+                    if port in ports
                 },
                 "inject": Out(injection_signature(flit_width=width)),
                 "eject": In(ejection_signature(flit_width=width)),
@@ -65,29 +72,41 @@ class MemoryEndpoint(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        memory, layout = self.machine.endpoint_format, self.machine.address
-        m.submodules.writes = writes = WriteRequester(memory, layout)
-        m.submodules.reads = reads = ReadRequester(memory, layout)
-        m.submodules.player = player = RequestPlayer(memory)
-        m.submodules.collector = collector = AnswerCollector(memory)
-        m.submodules.sender = sender = PartSender(memory, sources=4)
-        m.submodules.receiver = receiver = PartReceiver(memory, num_nodes=layout.network.num_nodes)
-        for number, source in enumerate((collector.written, collector.data, writes.packet, reads.packet)):
-            connect(m, source, sender.packets[number])
+        memory, serves = self.machine.endpoint_format, "m_axi" in self._ports
+        m.submodules.receiver = receiver = PartReceiver(memory, sources=self._sources if serves else 0)
+        packets = self._elaborate_memory(m, receiver) if serves else []
+        packets += self._elaborate_manager(m, receiver) if "s_axi" in self._ports else []
+        m.submodules.sender = sender = PartSender(memory, sources=len(packets))
+        for number, packet in enumerate(packets):
+            connect(m, packet, sender.packets[number])
         connect(m, sender.inject, wiring.flipped(self.inject))
         connect(m, wiring.flipped(self.eject), receiver.eject)
+        m.d.comb += sender.address.eq(self.address)
+        return m
+
+    def _elaborate_memory(self, m: Module, receiver: Any) -> list[Any]:
+        """Join the side of a memory; return the packets that it sends."""
+        memory = self.machine.endpoint_format
+        m.submodules.player = player = RequestPlayer(memory)
+        m.submodules.collector = collector = AnswerCollector(memory)
         connect(m, receiver.request, player.request)
         connect(m, player.writes, collector.writes)
         connect(m, player.reads, collector.reads)
+        halves = {"aw": player, "w": player, "ar": player, "b": collector, "r": collector}
+        self._elaborate_ports(m, halves, "m_axi")
+        return [collector.written, collector.data]
+
+    def _elaborate_manager(self, m: Module, receiver: Any) -> list[Any]:
+        """Join the side of a manager; return the packets that it sends."""
+        memory, layout = self.machine.endpoint_format, self.machine.address
+        m.submodules.writes = writes = WriteRequester(memory, layout)
+        m.submodules.reads = reads = ReadRequester(memory, layout)
         self._elaborate_ports(m, {"aw": writes, "w": writes, "b": writes, "ar": reads, "r": reads}, "s_axi")
-        inside = {"aw": player, "w": player, "ar": player, "b": collector, "r": collector}
-        self._elaborate_ports(m, inside, "m_axi")
-        m.d.comb += sender.address.eq(self.address)
         requesters: list[Any] = [writes, reads]
         for requester, answered in zip(requesters, receiver.answers, strict=True):
             m.d.comb += [requester.answered.eq(answered), requester.answer.eq(receiver.answer)]
         m.d.comb += [getattr(reads, name).eq(getattr(receiver, name)) for name in ("write", "tag", "index", "word")]
-        return m
+        return [writes.packet, reads.packet]
 
     def _elaborate_ports(self, m: Module, halves: dict[str, Any], port: str) -> None:
         """Join the channels of a port to those who serve them."""

@@ -61,6 +61,11 @@ class MemoryFormat(HeaderFormat):
                 f"endpoints, not {width}"
             )
         self.check_room("AXI4 endpoints")
+        for block in self.endpoints.blocks:
+            if block.data_width > width:
+                raise SpecError(
+                    f"{named('flit_width')} must be at least the {block.data_width} bits of {block.name}, not {width}"
+                )
 
     @property
     def bytes(self) -> int:
@@ -75,7 +80,8 @@ class MemoryFormat(HeaderFormat):
     @property
     def address_bits(self) -> int:
         """Bits of a manager's address."""
-        return self.flits.address_width + self.endpoints.memory_bits
+        endpoints = self.endpoints
+        return endpoints.address_width if endpoints.blocks else self.flits.address_width + endpoints.memory_bits
 
     @cached_property
     def payload_flits(self) -> int:

@@ -31,35 +31,46 @@ def address_layout(*, id_width: int, address_width: int) -> data.StructLayout:
     return data.StructLayout({"id": id_width, "addr": address_width, "len": 8, "size": 3, "burst": 2})
 
 
-def channels(memory: MemoryFormat, *, inside: bool) -> dict[str, tuple[bool, data.StructLayout]]:
-    """Return the channels of a port: name -> whether it leads from a manager to its subordinate, and its transfer.
+CHANNELS = {"aw": True, "w": True, "b": False, "ar": True, "r": False}
+"""Channels of a port -> whether they lead from a manager to its subordinate."""
+
+
+def port_layouts(*, id_width: int, address_width: int, data_width: int) -> dict[str, data.StructLayout]:
+    """Return the transfers of the :data:`CHANNELS` of a port."""
+    address = address_layout(id_width=id_width, address_width=address_width)
+    return {
+        "aw": address,
+        "w": data.StructLayout({"data": data_width, "strb": data_width // 8, "last": 1}),
+        "b": data.StructLayout({"id": id_width, "resp": 2}),
+        "ar": address,
+        "r": data.StructLayout({"id": id_width, "data": data_width, "resp": 2, "last": 1}),
+    }
+
+
+def channels(memory: MemoryFormat, *, inside: bool, data_width: int = 0) -> dict[str, data.StructLayout]:
+    """Return the transfers of the :data:`CHANNELS` of an endpoint's port.
 
     Parameters
     ----------
     memory : MemoryFormat
     inside : bool
         Whether it is the port of a memory; otherwise that of a manager.
+    data_width : int
+        Bits of the data; those of a flit if it is 0.
     """
-    id_width = INSIDE_ID if inside else memory.endpoints.id_width
-    address = address_layout(
-        id_width=id_width, address_width=memory.endpoints.memory_bits if inside else memory.address_bits
+    return port_layouts(
+        id_width=INSIDE_ID if inside else memory.endpoints.id_width,
+        address_width=memory.endpoints.memory_bits if inside else memory.address_bits,
+        data_width=data_width or memory.flits.flit_width,
     )
-    width = memory.flits.flit_width
-    return {
-        "aw": (True, address),
-        "w": (True, data.StructLayout({"data": width, "strb": memory.bytes, "last": 1})),
-        "b": (False, data.StructLayout({"id": id_width, "resp": 2})),
-        "ar": (True, address),
-        "r": (False, data.StructLayout({"id": id_width, "data": width, "resp": 2, "last": 1})),
-    }
 
 
 def manager_signature(memory: MemoryFormat, *, inside: bool) -> wiring.Signature:
     """Return a port of AXI4 as a manager has it: a stream for each of the :func:`channels`."""
     return wiring.Signature(
         {
-            name: (Out if to_subordinate else In)(stream.Signature(layout))
-            for name, (to_subordinate, layout) in channels(memory, inside=inside).items()
+            name: (Out if CHANNELS[name] else In)(stream.Signature(layout))
+            for name, layout in channels(memory, inside=inside).items()
         }
     )
 

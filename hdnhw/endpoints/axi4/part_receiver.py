@@ -20,7 +20,8 @@ class PartReceiver(wiring.Component):
     Parameters
     ----------
     memory : MemoryFormat
-    num_nodes : int
+    sources : int
+        Nodes that ask for something here; 0 where there is no memory.
 
     Members
     -------
@@ -34,9 +35,9 @@ class PartReceiver(wiring.Component):
         Data that were read: the beat `index` of the part `tag`; its answer comes later.
     """
 
-    def __init__(self, memory: MemoryFormat, *, num_nodes: int) -> None:
+    def __init__(self, memory: MemoryFormat, *, sources: int) -> None:
         self._memory = memory
-        self._packets = 2 * memory.tags * num_nodes
+        self._packets = 2 * memory.tags * sources
         fields, width = memory.header_fields, memory.flits.flit_width
         super().__init__(
             {
@@ -66,7 +67,8 @@ class PartReceiver(wiring.Component):
         ]
         with m.If(self.eject.valid):
             m.d.sync += [is_first.eq(flit.last), is_answer.eq(answers)]
-        self._elaborate_queue(m, asked, word)
+        if self._packets:
+            self._elaborate_queue(m, asked, word)
         self._elaborate_answer(m, answered, is_last, word)
         return m
 

@@ -94,7 +94,7 @@ class BurstsRig(JoinedRig):
 
     def _layouts(self, *, inside: bool) -> dict[str, Any]:
         """Return the transfers of the channels of a memory, or of a manager."""
-        return {channel: layout for channel, (_, layout) in channels(self._format, inside=inside).items()}
+        return channels(self._format, inside=inside)
 
     def _lanes(self, addr: int, size: int) -> int:
         """Return the lanes that a beat uses, as bits."""
@@ -247,7 +247,8 @@ class BurstsRig(JoinedRig):
 
 
 def _parts(fabric: EmittedFabric) -> Iterator[Part]:
-    yield "bursts", "endpoints of three nodes", partial(BurstsRig, fabric)
+    if not fabric.machine.endpoint_format.endpoints.blocks:
+        yield "bursts", "endpoints of three nodes", partial(BurstsRig, fabric)
 
 
 PROOF = _parts

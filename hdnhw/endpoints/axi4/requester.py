@@ -20,7 +20,7 @@ _PLACE = ("dst", "end", "size", "fixed", "addr")
 
 
 def _channel(memory: MemoryFormat, name: str) -> stream.Signature:
-    return stream.Signature(channels(memory, inside=False)[name][1])
+    return stream.Signature(channels(memory, inside=False)[name])
 
 
 class WriteRequester(wiring.Component):

@@ -19,7 +19,7 @@ PENDING = 8
 
 
 def _channel(memory: MemoryFormat, name: str) -> stream.Signature:
-    return stream.Signature(channels(memory, inside=True)[name][1])
+    return stream.Signature(channels(memory, inside=True)[name])
 
 
 def origin_layout(memory: MemoryFormat) -> data.StructLayout:
@@ -73,7 +73,7 @@ class RequestPlayer(wiring.Component):
         take, is_tail, starts = Signal(), Signal(), Signal()
         m.d.comb += take.eq(self.request.valid & self.request.ready)
         self._elaborate_start(m, header, starts, state[_State.START])
-        m.submodules.data = data = SkidBuffer(channels(self._memory, inside=True)["w"][1])
+        m.submodules.data = data = SkidBuffer(channels(self._memory, inside=True)["w"])
         connect(m, data.o, wiring.flipped(self.w))
         beats = Signal()
         m.d.comb += beats.eq(self.request.valid & state[_State.DATA] & data.i.ready)

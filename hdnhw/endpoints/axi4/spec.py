@@ -1,10 +1,12 @@
 """Options of AXI4 endpoints."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from hdnhw.endpoints.axi4.spec_blocks import Block, made_blocks
 from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.options import Size, option
+from hdnhw.support.errors import SpecError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +21,10 @@ class AxiMemorySpec(EndpointSpec):
         Bits of the IDs of managers.
     outstanding : int
         Packets of writes, and as many of reads, that a node has under way; a power of two.
+    address_width : int
+        Bits of the addresses of a system of blocks.
+    blocks : tuple of Block
+        The blocks of a system, each at its node; none where every node has a port for a manager and one for a memory.
     """
 
     kind: ClassVar[str] = "axi4"
@@ -39,6 +45,27 @@ class AxiMemorySpec(EndpointSpec):
         most=16,
         power_of_two=True,
     )
+    address_width: int = 32
+    blocks: tuple[Block, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "blocks", made_blocks(self.blocks) if self.blocks else ())
+        for block in self.blocks:
+            end = max((base + size for base, size in block.ranges), default=0)
+            if end > 1 << self.address_width:
+                most = f"the {self.address_width} bits of an address"
+                raise SpecError(f"addresses of {block.name} go up to {end - 1:#x}, beyond {most}")
+            if block.ranges and block.window > self.memory_bits:
+                raise SpecError(f"memory_bits must be at least {block.window} for the ranges of {block.name}")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """See :attr:`EndpointSpec.said`."""
+        if not self.blocks:
+            return super().said
+        blocks = [block.said for block in self.blocks]
+        return super().said | {"address_width": self.address_width, "blocks": blocks}
 
 
 SPEC = AxiMemorySpec

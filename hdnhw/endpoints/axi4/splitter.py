@@ -1,5 +1,7 @@
 """From bursts to parts that fit into a packet."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -103,11 +105,11 @@ class BurstSplitter(wiring.Component):
     def _elaborate_start(self, m: Module, left: Signal, is_wrap: Signal, mask: Signal) -> None:
         """Take a burst, and find whether it is refused."""
         burst, part, bits = self.burst.payload, self.part.payload, self._memory.endpoints.memory_bits
-        is_there = is_node(self._layout, burst.addr[bits:])
+        is_there, node = self._elaborate_node(m, burst.addr)
         is_known = ~burst.burst.all() & below(burst.size, self._memory.bytes.bit_length())
         m.d.sync += [
             part.addr.eq(burst.addr[:bits]),
-            part.dst.eq(burst.addr[bits:]),
+            part.dst.eq(node),
             part.id.eq(burst.id),
             part.size.eq(burst.size[: len(part.size)]),
             part.fixed.eq(equals(burst.burst, Burst.FIXED)),
@@ -117,6 +119,21 @@ class BurstSplitter(wiring.Component):
             is_wrap.eq(equals(burst.burst, Burst.WRAP)),
             mask.eq(_left(Cat(Const(_ONES, _SIZE), burst.len[:_WRAP], Const(0, _SIZE)), burst.size)[_SIZE:]),
         ]
+
+    def _elaborate_node(self, m: Module, address: Value) -> tuple[Value, Value]:
+        """Return whether a node has an address, and which: by the ranges of blocks, or by the bits above a memory."""
+        endpoints = self._memory.endpoints
+        if not endpoints.blocks:
+            node = address[endpoints.memory_bits :]
+            return is_node(self._layout, node), node
+        hits, nodes = [], []
+        for block in endpoints.blocks:
+            for base, size in block.ranges:
+                hits.append(equals(address[size.bit_length() - 1 :], base // size))
+                nodes.append(Mux(hits[-1], self._layout.of_node(block.node), 0))
+        node = Signal(self._layout.width)
+        m.d.comb += node.eq(reduce(or_, nodes))
+        return Cat(hits).any(), node
 
     def _elaborate_length(self, m: Module, reach: Signal, turns: Signal, taken: Signal) -> None:
         """Find the last beat of the part: `reach` is that of the burst, or before a WRAP `turns` round."""

@@ -1,0 +1,112 @@
+"""Verilog of a system of AXI4 blocks, and what the manifest says of it."""
+
+from functools import cached_property, partial
+from typing import Any
+
+from hdnhw.endpoints.axi4.blocks import NodeBlocks
+from hdnhw.endpoints.axi4.emitted_map import device_tree, system_rdl
+from hdnhw.endpoints.axi4.spec_blocks import Block
+from hdnhw.endpoints.axi4.system_fabric import SystemFabric, block_members, crossing_streams
+from hdnhw.rtl.clocks.crossing import Crossing
+from hdnhw.rtl.part import Part
+from hdnhw.rtl.terminal import EndpointParts
+from hdnhw.support.errors import SpecError
+from hdnhw.verilog.clocks import CROSSING_SUFFIX, RESET_CYCLES, crossing_constraints
+from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.verilog import module_script, numbered
+
+
+class EmittedSystem(EmittedEndpoints):
+    """The blocks of a system as text: a module for each node that has some, crossings, and the top level."""
+
+    suffix, unit_suffix = "_system", "_node"
+    clock, reset = "aclk", "aresetn"
+
+    @cached_property
+    def _blocks(self) -> tuple[Block, ...]:
+        blocks: tuple[Block, ...] = self.machine.endpoint_format.endpoints.blocks
+        return blocks
+
+    @cached_property
+    def _units(self) -> dict[int, Part]:
+        """What stands at each node that has blocks."""
+        made = {}
+        for node in sorted({block.node for block in self._blocks if block.node is not None}):
+            own = [block for block in self._blocks if block.node == node]
+            name = "_".join([self.top, *(block.name for block in own)])
+            made[node] = Part(partial(NodeBlocks, self.machine, own), name)
+        return made
+
+    @cached_property
+    def _crossings(self) -> dict[str, Part]:
+        """What stands before each block with a clock of its own: a module for all with streams alike."""
+        memory = self.machine.endpoint_format
+        streams = {block.name: crossing_streams(memory, block) for block in self._blocks if block.clock}
+        kinds = [one for number, one in enumerate(streams.values()) if one not in [*streams.values()][:number]]
+        names = numbered(self.top + CROSSING_SUFFIX, len(kinds))
+        return {name: Part(partial(Crossing, one), names[kinds.index(one)]) for name, one in streams.items()}
+
+    @property
+    def units(self) -> list[str]:
+        """See :attr:`EmittedEndpoints.units`."""
+        return [part.module for part in self._units.values()]
+
+    @property
+    def blocks(self) -> list[str]:
+        """See :attr:`EmittedEndpoints.blocks`."""
+        return [*self.units, *dict.fromkeys(part.module for part in self._crossings.values())]
+
+    def unit(self) -> NodeBlocks:
+        """Return what stands at the first node that has blocks."""
+        return self._units[min(self._units)].make()  # type: ignore[no-any-return]
+
+    def around(self, parts: EndpointParts) -> SystemFabric:
+        """Return the fabric with its blocks."""
+        return SystemFabric(self.machine, parts, self._units, self._crossings)
+
+    def component(self) -> Any:
+        """See :meth:`EmittedEndpoints.component`."""
+        raise SpecError("a system of blocks is written as Verilog alone")
+
+    @cached_property
+    def text(self) -> str:
+        """See :attr:`EmittedEndpoints.text`."""
+        crossings = {part.module: part.make.args[0] for part in self._crossings.values()}  # type: ignore[attr-defined]
+        parts = {part.module: part.make() for part in self._units.values()}
+        parts |= {name: Crossing(streams, alone=True) for name, streams in crossings.items()}
+        scripts = [module_script(one, name, flatten=True, initial=self._initial) for name, one in parts.items()]
+        return self.joined(scripts)
+
+    @property
+    def _constraints(self) -> dict[str, str]:
+        """Constraints of what crosses between clocks: file name -> text."""
+        return crossing_constraints(self.top, "crossing") if self._crossings else {}
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """See :attr:`EmittedEndpoints.beside`."""
+        name, width = self.modules.fabric, self.machine.endpoint_format.address_bits
+        maps = {
+            f"{name}.rdl": system_rdl(name, self._blocks),
+            f"{name}.dtsi": device_tree(name, self._blocks, width),
+        }
+        return self._constraints | maps
+
+    def entry(self) -> dict[str, Any]:
+        """See :meth:`EmittedEndpoints.entry`."""
+        memory = self.machine.endpoint_format
+        held = f"synchronous, active low; of all clocks at a time, for {RESET_CYCLES} cycles of the slowest"
+        clocks = ["", *dict.fromkeys(f"_{block.clock}" for block in self._blocks if block.clock)]
+        ports: dict[str, Any] = {}
+        for clock in clocks:
+            ports[f"aclk{clock}"] = {"direction": "input", "width": 1}
+            ports[f"aresetn{clock}"] = {"direction": "input", "width": 1, "meaning": held}
+        for block in self._blocks:
+            for name, (is_input, bits) in block_members(memory, block).items():
+                ports[name] = {"direction": "input" if is_input else "output", "width": bits}
+        return {
+            "node_modules": {str(node): part.module for node, part in self._units.items()},
+            "constraints": [*self._constraints],
+            "ports": ports,
+            "packet": self.packet(),
+        }

@@ -1,0 +1,118 @@
+"""The fabric of a system: its blocks at their nodes, each with ports of its own name, kind, width and clock."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import stream
+from amaranth.lib.wiring import In, Out
+
+from hdnhw.endpoints.axi4.blocks import block_channels, leads_in
+from hdnhw.endpoints.axi4.spec_blocks import Block
+from hdnhw.machine.machine import Machine
+from hdnhw.rtl.clocks.crossing import ends_of
+from hdnhw.rtl.part import Part, place, wires
+from hdnhw.rtl.terminal import EndpointFabric, EndpointParts
+
+
+def block_members(memory: Any, block: Block) -> dict[str, tuple[bool, int]]:
+    """Return the ports of a block as they are named in AXI4: name -> whether it is an input, and bits."""
+    members: dict[str, tuple[bool, int]] = {}
+    for channel, layout in block_channels(memory, block).items():
+        forth, stem = leads_in(block, channel), f"{block.name}_{channel}"
+        members |= {f"{stem}{field}": (forth, shape.width) for field, shape in layout}
+        members |= {f"{stem}valid": (forth, 1), f"{stem}ready": (not forth, 1)}
+    return members
+
+
+def crossing_streams(memory: Any, block: Block) -> dict[str, tuple[bool, int]]:
+    """Return the streams of a block as the crossing to its clock has them."""
+    return {name: (leads_in(block, name), layout.size) for name, layout in block_channels(memory, block).items()}
+
+
+class SystemFabric(EndpointFabric):
+    """A fabric and the blocks of a system.
+
+    Parameters
+    ----------
+    machine : Machine
+        With AXI4 endpoints of a system.
+    parts : EndpointParts
+    units : mapping of int to Part
+        What stands at each node that has blocks.
+    crossings : mapping of str to Part
+        By blocks, what stands before those with a clock of their own.
+
+    Members
+    -------
+    aclk, aresetn : In(1)
+        Clock of the fabric, and reset: synchronous, active low.
+    aclk_CLOCK, aresetn_CLOCK : In(1)
+        Of each other clock.
+    NAME_*
+        The port of each block.
+    """
+
+    def __init__(
+        self, machine: Machine, parts: EndpointParts, units: Mapping[int, Part], crossings: Mapping[str, Part]
+    ) -> None:
+        self._units, self._crossings = units, crossings
+        super().__init__(machine, parts)
+
+    @property
+    def _blocks(self) -> tuple[Block, ...]:
+        blocks: tuple[Block, ...] = self.machine.endpoint_format.endpoints.blocks
+        return blocks
+
+    def _members(self) -> dict[str, Any]:
+        members: dict[str, Any] = {"aclk": In(1), "aresetn": In(1)}
+        for block in self._blocks:
+            members |= {f"{name}_{block.clock}": In(1) for name in ("aclk", "aresetn") if block.clock}
+        for block in self._blocks:
+            for name, (is_input, bits) in block_members(self.machine.endpoint_format, block).items():
+                members[name] = (In if is_input else Out)(bits)
+        return members
+
+    def _unit(self, node: int) -> Part | None:
+        return self._units.get(node)
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        memory, ends = self.machine.endpoint_format, {}
+        for block in self._blocks:
+            outside = {name: self._end(block, name) for name in block_channels(memory, block)}
+            ends[block.name] = self._elaborate_crossing(m, block, outside) if block.clock else outside
+        at = {node: [block for block in self._blocks if block.node == node] for node in self._units}
+        self._elaborate_nodes(
+            m,
+            "node",
+            lambda node: {f"{block.name}_{name}": end for block in at[node] for name, end in ends[block.name].items()},
+            {},
+            clk=self.aclk,
+            rst=~self.aresetn,
+        )
+        return m
+
+    def _end(self, block: Block, channel: str) -> dict[str, Any]:
+        """Return a channel of a block's port."""
+        stem = f"{block.name}_{channel}"
+        fields = block_channels(self.machine.endpoint_format, block)[channel]
+        payload = Cat(getattr(self, f"{stem}{field}") for field, _ in fields)
+        return {"payload": payload, "valid": getattr(self, f"{stem}valid"), "ready": getattr(self, f"{stem}ready")}
+
+    def _elaborate_crossing(self, m: Module, block: Block, outside: Mapping[str, Any]) -> dict[str, Any]:
+        """Put the crossing of a block's clock before its port; return the channels behind it."""
+        members: dict[str, Any] = {}
+        near = {}
+        for name, (forth, bits) in crossing_streams(self.machine.endpoint_format, block).items():
+            near[name] = wires(stream.Signature(bits), f"near_{block.name}_{name}")
+            both = (outside[name], near[name])
+            members |= zip(ends_of(name), both if forth else reversed(both), strict=True)
+        clocks = {
+            "fabric_clk": self.aclk,
+            "fabric_rst": ~self.aresetn,
+            "node_clk": getattr(self, f"aclk_{block.clock}"),
+            "node_rst": ~getattr(self, f"aresetn_{block.clock}"),
+        }
+        place(m, f"crossing_{block.name}", self._crossings[block.name], members, clocks=clocks)
+        return near

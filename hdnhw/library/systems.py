@@ -1,0 +1,195 @@
+"""A system of blocks with addresses: its network, their places, the Verilog and the address map."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi4.spec_blocks import KINDS
+from hdnhw.library.asked import asks
+from hdnhw.library.options import PathLike
+from hdnhw.library.result import Result
+from hdnhw.library.system_file import EXAMPLE, System, read_system, window_of
+from hdnhw.spec import FabricSpec, NetworkSpec
+from hdnhw.spec.options import Flag, Options, Size, option, seed_option
+from hdnhw.support.errors import SpecError
+from hdnhw.support.files import check_folder
+from hdnhw.support.naming import named
+
+if TYPE_CHECKING:
+    from hdnhw.topology.graph import Network
+
+LEAST_DEGREE, MOST_DEGREE, WITHIN = 4, 6, 1.34
+"""Ports of the routers of a network that is chosen: those of a hypercube, no more than the first unless none is found
+with them, and no more than the second. And its nodes for each block, at most."""
+
+MOST_NODES = 1024
+"""Of a system."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemOptions(Options):
+    """Options of the command ``system``."""
+
+    new: bool = option(False, Flag, "write an example of such a file, to be edited, in place of reading it")
+    bursts: int | None = option(
+        None,
+        Size,
+        "simulate N random bursts and accesses between the blocks, by cocotbext-axi; needs the extra sim",
+        metavar="N",
+        least=1,
+    )
+    seed: int = seed_option(1, "these bursts, and of pauses and clocks")
+
+
+@asks
+def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptions) -> Result:
+    """Write the Verilog and the address map of a system of AXI4 blocks that a file describes.
+
+    Parameters
+    ----------
+    file : path
+        A description in TOML; docs/system.md says what stands there.
+    output : path, optional
+        Folder for the files; it is made. Without it, nothing is written.
+    asked
+
+    Returns
+    -------
+    Result
+        ``network``, ``flit_width``, ``blocks`` with their nodes and addresses, ``hops``, the mean of traffic, ``files``
+        and ``proof``; with `bursts` what the simulation has shown, and `passed` is whether all was as it should be.
+
+    Raises
+    ------
+    SpecError
+        If the file does not describe a system, with file and line.
+
+    Examples
+    --------
+    >>> import hdnhw, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = hdnhw.system(f"{folder}/soc.toml", new=True)
+    ...     found = hdnhw.system(f"{folder}/soc.toml")
+    >>> found.network, [(block["name"], block["node"]) for block in found.blocks]
+    ('cube(2)', [('cpu', 0), ('dma', 2), ('ram', 1), ('uart', 3)])
+    """
+    path = Path(file)
+    if asked.new:
+        return _write_example(path)
+    from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric
+
+    described = read_system(path)
+    if output is not None:
+        check_folder(named("output"), Path(output))
+        check_place(Path(output), top=described.name)
+    try:
+        machine, hops = placed(described)
+        fabric = emit_fabric(machine, top=described.name)
+    except SpecError as error:
+        raise SpecError(f"{path}: {error}") from None
+    endpoints = machine.endpoints
+    assert isinstance(endpoints, AxiMemorySpec)
+    found: dict[str, Any] = {
+        "name": described.name,
+        "top": fabric.top,
+        "network": str(machine.network),
+        "nodes": fabric.machine.network.num_nodes,
+        **{name: getattr(machine, name) for name in ("packet_length", "flit_width")},
+        "hops": round(hops, 4),
+        "proof": fabric.manifest["proof"]["summary"],
+        "blocks": [_row(block) for block in endpoints.blocks],
+    }
+    if output is not None:
+        found["files"] = [str(one) for one in write_fabric(fabric, Path(output))]
+    if asked.bursts is None:
+        return Result(found)
+    from hdnhw.sim.systems import run_bursts
+
+    verdict = run_bursts(fabric, bursts=asked.bursts, seed=asked.seed)
+    return Result(found | verdict, passed=verdict["passed"])
+
+
+def _row(block: Any) -> dict[str, Any]:
+    ranges = " ".join(f"{base:#x}+{size:#x}" for base, size in block.ranges)
+    return {
+        "name": block.name,
+        "kind": block.kind,
+        "node": block.node,
+        "data_width": block.data_width,
+        "clock": block.clock or None,
+        "addresses": ranges or None,
+    }
+
+
+def _write_example(path: Path) -> Result:
+    """Write a file to be edited."""
+    if path.exists():
+        raise SpecError(f"{path} is there already")
+    name = "".join(letter for letter in path.stem.lower() if letter.isalnum()) or "soc"
+    try:
+        path.write_text(EXAMPLE.format(file=path.name, name=name, kinds=", ".join(KINDS)))
+    except OSError as error:
+        raise SpecError(f"{path} cannot be written: {error.strerror}") from None
+    return Result({"file": str(path)})
+
+
+def placed(described: System) -> tuple[FabricSpec, float]:
+    """Return the machine of a system, whose blocks all have nodes, and the hops of its traffic in the mean."""
+    import numpy as np
+
+    from hdnhw.networks.build import build
+    from hdnhw.networks.placing import place
+    from hdnhw.topology.metrics import neighbor_table, table_distances
+
+    blocks, fixed = described.blocks, {}
+    for number, block in enumerate(blocks):
+        if block.node is not None:
+            fixed[number] = block.node
+    least = len(blocks) - len(fixed) + len({*fixed.values()})
+    spec = described.network or _chosen(max(least, *(node + 1 for node in fixed.values()), 2))
+    network: Network = build(spec)
+    if not least <= network.num_nodes <= MOST_NODES:
+        raise SpecError(
+            f"network must have {least} to {MOST_NODES} nodes for these blocks, and {spec} has {network.num_nodes}"
+        )
+    if beyond := [block for block in blocks if block.node is not None and block.node >= network.num_nodes]:
+        raise SpecError(
+            f"node of {beyond[0].name} must be below the {network.num_nodes} of {spec}, not {beyond[0].node}"
+        )
+    table = neighbor_table(network)
+    distances = np.stack([table_distances(table, source) for source in range(network.num_nodes)])
+    traffic = np.zeros((len(blocks), len(blocks)))
+    for asks_, manager in enumerate(blocks):
+        for answers, other in enumerate(blocks):
+            if manager.is_manager and not other.is_manager:
+                own = described.traffic.get(manager.name)
+                traffic[asks_, answers] = traffic[answers, asks_] = 1 if own is None else own.get(other.name, 0)
+    nodes, cost = place(distances, traffic, fixed)
+    options = dict(described.machine)
+    endpoints = AxiMemorySpec(
+        outstanding=options.pop("outstanding"),
+        memory_bits=window_of(blocks),
+        id_width=max(block.id_width for block in blocks if block.is_manager),
+        address_width=described.address_width,
+        blocks=tuple(replace(block, node=node) for block, node in zip(blocks, nodes, strict=True)),
+    )
+    options.setdefault("flit_width", max(block.data_width for block in blocks))
+    total = traffic.sum() / 2
+    return FabricSpec(network=spec, endpoints=endpoints, **options), cost / total if total else 0.0
+
+
+def _chosen(nodes: int) -> NetworkSpec:
+    """Return a network for a number of nodes: of few ports, and then of the shortest ways."""
+    from hdnhw.networks.design import search
+
+    for degree in range(min(LEAST_DEGREE, (nodes - 1).bit_length()), MOST_DEGREE + 1):
+        try:
+            found = [one for one in search(nodes, degree, WITHIN, longest_ring=8) if one.nodes >= nodes]
+        except SpecError:
+            continue
+        if found:
+            best = min(found, key=lambda one: (one.average_distance or 0, one.nodes, one.degree, str(one.spec)))
+            return best.spec
+    most = f"{WITHIN * nodes:.0f} nodes is known with at most {MOST_DEGREE} ports"
+    raise SpecError(f"network must be given: none of {nodes} to {most}")

@@ -1,0 +1,198 @@
+"""Systems of AXI4 blocks: files and their faults, places by traffic, address maps, and bursts in a simulator."""
+
+import re
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+from amaranth.hdl import Const
+from systemrdl import RDLCompiler
+
+import hdnhw
+from hdnhw.endpoints.axi4 import accesses, lanes
+from hdnhw.endpoints.axi4.accesses import AccessPlayer
+from hdnhw.endpoints.axi4.bench import MemoryBench
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi4.spec_blocks import Block
+from hdnhw.endpoints.axi4.splitter import BurstSplitter
+from hdnhw.fpga.tools import ToolError
+from hdnhw.library.system_file import EXAMPLE, read_system
+from hdnhw.library.systems import placed
+from hdnhw.networks.parse import parse
+from hdnhw.networks.placing import place
+from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
+from hdnhw.verilog.fabric import emit_fabric
+
+SYSTEM = EXAMPLE.format(file="soc.toml", name="soc", kinds="")
+
+
+@pytest.fixture
+def soc(tmp_path):
+    """Return ``soc(text)``: the path of a file with this text."""
+
+    def soc(text=SYSTEM):
+        path = tmp_path / "soc.toml"
+        path.write_text(text)
+        return path
+
+    return soc
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ('name = "soc"', 'name = "soc', 2, "Illegal character"),
+        ("outstanding = 8", "outstanding = 3", 7, "outstanding must be a power of two from 1 to 16, not 3"),
+        ("outstanding = 8", "outstandin = 8", 7, "there is no 'outstandin' (did you mean outstanding?)"),
+        ("outstanding = 8", 'crossbar = "both"', 7, "crossbar must be one of crosspoint, output, not 'both'"),
+        ('# network = "torus(2, 3)"', 'network = "torus(2, x)"', 3, "x"),
+        ("# address_width = 32", "address_width = 31", 20, "addresses of ram go up to 0x800fffff, beyond the 31 bits"),
+        ('kind = "axi4-manager"      #', 'kind = "axi4-master" #', 11, "kind must be one of axi4-manager, axi4-sub"),
+        ("data_width = 64\nid", "data_width = 65\nid", 12, "data_width must be a power of two from 8 to 1024 bits"),
+        ("id_width = 4", "id_widht = 4", 13, "there is no 'id_widht'"),
+        ("ram = 8", "rom = 8", 14, "there is no 'rom'"),
+        ("ram = 8", "ram = -8", 14, "traffic to ram must be"),
+        ('name = "dma"', 'name = "cpu"', 16, "two blocks are named 'cpu'"),
+        ('name = "dma"', 'name = "DMA"', 17, "name must be small letters"),
+        ('"1M"', '"1T"', 24, "ranges must have a base such as"),
+        ('"1M"', '"24K"', 24, "ranges must have sizes that are powers of two from 4096 bytes, not 0x6000"),
+        ("0x8000_0000", "0x8000_1000", 24, "ranges must have bases that are multiples of their sizes, not 0x80001000"),
+        ("0x8000_0000", "0x1000_0000", 26, "have the address 0x10000000 in common"),
+        ('kind = "axi4-subordinate"', 'kind = "axi4-manager"', 24, "ranges must not be given for an axi4-manager"),
+        ('clock = "slow"', 'clock = "slow clock"', 29, "clock must be small letters"),
+        ("# node = 3", "data_width = 16", 31, "data_width must be 32 or 64 bits for AXI4-Lite, not 16"),
+        ("# node = 3", "node = -1", 31, "node must be at least 0, not -1"),
+    ],
+)
+def test_each_fault_of_a_file_is_refused_with_its_line(soc, old, new, line, says):
+    assert SYSTEM.count(old) == 1
+    with pytest.raises(SpecError, match=re.escape(says)) as refused:
+        read_system(soc(SYSTEM.replace(old, new)))
+    assert re.match(rf".*soc\.toml:{line}: ", str(refused.value)), refused.value
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("# node = 3", "node = 4", "node of uart must be below the 4 of cube(2), not 4"),
+        ("outstanding = 8", "flit_width = 32", "flit_width must be at least the 64 bits of cpu, not 32"),
+        ("# network", "network = 'torus(3)' #", "network must have 4 to 1024 nodes for these blocks"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(soc, old, new, says):
+    text = SYSTEM.replace(old, new).replace("# network", 'network = "cube(2)" #')
+    with pytest.raises(SpecError, match=re.escape(says)):
+        hdnhw.system(soc(text))
+
+
+def test_a_file_is_not_written_over(soc):
+    with pytest.raises(SpecError, match="is there already"):
+        hdnhw.system(soc(), new=True)
+
+
+def test_managers_stand_beside_what_they_use_most(soc):
+    machine, hops = placed(read_system(soc()))
+    made = {block.name: block.node for block in machine.endpoints.blocks}
+    assert 1 <= hops < 1.1
+    assert bin(made["cpu"] ^ made["ram"]).count("1") == 1
+    assert len({*made.values()}) == 4
+
+
+def test_a_placement_is_as_good_as_the_best_of_all():
+    """Of few blocks; fixed ones stay."""
+    rng = np.random.default_rng(7)
+    ring = np.array([[min((a - b) % 6, (b - a) % 6) for b in range(6)] for a in range(6)])
+    worse = 0
+    for _ in range(20):
+        half = np.triu(rng.integers(0, 9, (4, 4)), 1).astype(float)
+        traffic = half + half.T
+        nodes, cost = place(ring, traffic, {0: 2})
+        assert nodes[0] == 2
+        assert len({*nodes}) == 4
+        every = [(2, *rest) for rest in permutations([0, 1, 3, 4, 5], 3)]
+        least = min((traffic * ring[np.ix_(one, one)]).sum() / 2 for one in every)
+        assert cost == pytest.approx((traffic * ring[np.ix_(nodes, nodes)]).sum() / 2)
+        assert cost <= 1.3 * least
+        worse += cost > least
+    assert worse <= 4
+
+
+def test_the_map_is_read_back_by_its_own_compiler(soc, tmp_path):
+    text = SYSTEM.replace('size = "1M" }', 'size = "1M" }, { base = 0x9000_0000, size = "8K" }')
+    hdnhw.system(soc(text), output=tmp_path / "out")
+    compiler = RDLCompiler()
+    compiler.compile_file(str(tmp_path / "out" / "soc.rdl"))
+    found = {one.inst_name: (one.absolute_address, one.size) for one in compiler.elaborate().top.children()}
+    assert found == {
+        "uart_mem": (0x1000_0000, 0x1000),
+        "ram_0_mem": (0x8000_0000, 0x10_0000),
+        "ram_1_mem": (0x9000_0000, 0x2000),
+    }
+    tree = (tmp_path / "out" / "soc.dtsi").read_text()
+    assert "ram@80000000 {\n\t\t\treg = <0x80000000 0x100000>, <0x90000000 0x2000>;" in tree
+
+
+BLOCKS = (
+    {"name": "cpu", "kind": "axi4-manager", "node": 0, "id_width": 2},
+    {"name": "host", "kind": "axi4-lite-manager", "node": 1, "clock": "slow"},
+    {
+        "name": "ram",
+        "kind": "axi4-subordinate",
+        "data_width": 16,
+        "node": 1,
+        "ranges": [[0x80000, 0x8000], [0x8000, 0x8000]],
+    },
+    {"name": "uart", "kind": "axi4-lite-subordinate", "node": 0, "ranges": [[0x4000, 0x1000]]},
+)
+
+
+def bench(bits=20):
+    endpoints = AxiMemorySpec(memory_bits=bits, id_width=2, outstanding=2, blocks=BLOCKS)
+    spec = FabricSpec(network=parse("cube(1)"), flit_width=64, gapless_packets=True, endpoints=endpoints)
+    return MemoryBench.of(emit_fabric(spec, top="soc"))
+
+
+def test_bursts_of_a_system_come_out_whole():
+    """Two blocks a node, widths, kinds and clocks of their own, two ranges, and addresses of nobody."""
+    system = bench()
+    for seed in (1, 2):
+        verdict = system.run_case(system.make_case(bursts=300, seed=seed)).verdict
+        assert verdict.passed, verdict
+        assert verdict.refused
+
+
+DECODED, BEHIND = BurstSplitter._elaborate_node, lanes.behind
+
+FAULTS = {
+    "beats of a byte": (lanes, "behind", lambda m, channel, at, _size: BEHIND(m, channel, at, Const(0, 3))),
+    "lane of another beat": (lanes, "chosen_from", lambda words, _lane: words[0]),
+    "access to the first lane": (accesses, "chosen_from", lambda words, _lane: words[0]),
+    "size of the wide port": (AccessPlayer, "_size", lambda _self, burst: burst.size),
+    "the other node": (BurstSplitter, "_elaborate_node", lambda *given: (DECODED(*given)[0], ~DECODED(*given)[1])),
+    "no address is refused": (BurstSplitter, "_elaborate_node", lambda *given: (Const(1), DECODED(*given)[1])),
+    "base left out": (Block, "window", property(lambda _self: 16)),
+}
+
+
+def is_seen(system, case):
+    system.build.make()
+    try:
+        return not system.run_case(case).verdict.passed
+    except ToolError:
+        return True  # a memory of the bench is asked for what it does not have
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_planted_fault_is_seen(monkeypatch, name):
+    right = bench()
+    case = right.make_case(bursts=150, seed=4)
+    place, what, wrong = FAULTS[name]
+    with monkeypatch.context() as changed:
+        changed.setattr(place, what, wrong)
+        fabric = bench(16 if name == "base left out" else 20).fabric
+    assert fabric.files["soc_system.sv"] != right.fabric.files["soc_system.sv"]
+    other = MemoryBench.of(replace(right.fabric, files=fabric.files))
+    assert is_seen(other, case)
