@@ -85,11 +85,15 @@ def unit_text(module: str, ports: Sequence[Port], constants: Mapping[str, int]) 
     return text, left
 
 
+SHARED = {rf"(\w+_)?{CLOCK}|aclk(_\w+)?": CLOCK, rf"(\w+_)?{RESET}": RESET, r"aresetn(_\w+)?": f"~{RESET}"}
+"""Names of clocks and resets -> what is joined to them."""
+
+
 def with_one_clock(text: str, module: str, name: str) -> str:
     """Return module `name`: an instance of `module` in which all clocks are one, and all resets."""
     pins, left = [], []
     for port in ports_of(text, module):
-        shared = next((one for one in (CLOCK, RESET) if port.name.endswith(f"_{one}")), None)
+        shared = next((pin for pattern, pin in SHARED.items() if re.fullmatch(pattern, port.name)), None)
         pins.append(f".{port.name}({shared or port.name})")
         left += [] if shared else [port]
     ports = [Port(CLOCK, 1, True), Port(RESET, 1, True), *left]

@@ -64,8 +64,10 @@ class SynthSpec(SynthOptions):
             raise SpecError(f"{named('chips')} is for {named('unit', 'chip')} and bridge, not for {self.unit}")
         if self.chips is None and self.unit in ("chip", "bridge"):
             raise SpecError(f"{named('unit', self.unit)} needs {named('chips')}")
-        if (self.fabric.endpoints is not None) != (self.unit == "endpoint") and self.unit != "crossing":
-            raise SpecError(f"{named('unit', 'endpoint')} and {named('endpoints')} need each other")
+        if self.fabric.endpoints is None and self.unit == "endpoint":
+            raise SpecError(f"{named('unit', 'endpoint')} needs {named('endpoints')}")
+        if self.fabric.endpoints is not None and self.unit not in ("endpoint", "crossing", "fabric"):
+            raise SpecError(f"{named('endpoints')} go with {named('unit', 'endpoint')}, fabric and crossing")
         if self.frequency is not None and FAMILIES[self.family].placement is None:
             choices = choices_text(PLACED_FAMILIES, self.family)
             raise SpecError(f"{named('frequency')} needs place-and-route: {named('family')} {choices}")

@@ -359,7 +359,10 @@ def _crossing(spec: SynthSpec) -> _Unit:
 
 def _fabric(spec: SynthSpec) -> _Unit:
     fabric = emit_fabric(choose_ram(spec.fabric, DEVICES[FAMILIES[spec.family].device]))
-    return _Unit(fabric.machine, None, fabric.modules.top, fabric.text)
+    if fabric.endpoints is None:
+        return _Unit(fabric.machine, None, fabric.modules.top, fabric.text)
+    text, module = f"{fabric.text}\n{fabric.endpoints.text}", fabric.endpoints.top
+    return _Unit(fabric.machine, None, "around", text + with_one_clock(text, module, "around"))
 
 
 def _chip(spec: SynthSpec) -> _Unit:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.endpoints.relay.spec import RelaySpec
@@ -26,6 +27,7 @@ from hdnhw.networks.parse import parse
 from hdnhw.rtl.router import Router
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.verilog import module_text
 from tests.conftest import each
 
@@ -232,7 +234,7 @@ def test_nextpnr_fails_in_one_line(tmp_path):
             {"family": "xc7", "frequency": 100.0},
             "frequency needs place-and-route: family must be one of ecp5, ice40, .* gowin",
         ),
-        ({"unit": "endpoint"}, "unit='endpoint' and endpoints need each other"),
+        ({"unit": "endpoint"}, "unit='endpoint' needs endpoints"),
         ({"frequency": 0.0}, "frequency must be at least 0.001 and finite, not 0.0"),
         ({"unit": "fabric", "address": "0"}, "address belongs to a router"),
         ({"unit": "crossing", "address": "0"}, "address belongs to a router"),
@@ -289,8 +291,19 @@ def test_an_endpoint_stands_alone_with_the_address_of_a_node(endpoints, module):
     assert (design.about["routers"], design.about["address"]) == (0, 4)
     assert "--out-of-context" in design.place
     assert f"{module} " in design.text.split(f"module {UNIT}")[1]
-    with pytest.raises(SpecError, match="need each other"):
+    with pytest.raises(SpecError, match="endpoints go with unit='endpoint', fabric and crossing"):
         SynthSpec(fabric=fabric)
+
+
+@pytest.mark.parametrize("endpoints", [AxiMemorySpec(), AxiStreamSpec(), RelaySpec()])
+def test_a_fabric_is_measured_with_its_endpoints(endpoints):
+    fabric = FabricSpec(network=parse("cube(1)"), endpoints=endpoints)
+    design = synth._design(SynthSpec(fabric=fabric, unit="fabric"))
+    assert (design.about["routers"], design.about["address"]) == (2, None)
+    around = design.text.split("module around(")[1].split("endmodule")[0]
+    assert re.search(r"\.a?clk\(clk\)", around)
+    assert re.search(r"\.rst\(rst\)|\.aresetn\(~rst\)", around)
+    assert f"{emit_fabric(fabric).top} of(" in around
 
 
 def test_a_crossing_has_one_clock_when_it_is_measured():
