@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
-from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_ADDRESS, Block
+from hdnhw.endpoints.axi4.spec_blocks import KINDS, LEAST_RANGE, MOST_ADDRESS, Block
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec, NetworkSpec
 from hdnhw.spec.checks import meant
-from hdnhw.spec.options import Rate, Size, Text, options_of
+from hdnhw.spec.options import Choice, Flag, Option, Rate, Size, Text, options_of
 from hdnhw.support.errors import SpecError
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -29,7 +29,11 @@ MACHINE = {**options_of(FabricSpec), **{"outstanding": options_of(AxiMemorySpec)
 DEFAULTS = {"gapless_packets": True, "outstanding": 8}
 """Of a machine, where they differ from those of other commands: endpoints send packets without a gap."""
 
+SCHEMA_FILE = "system.schema.json"
+"""What ``--new`` writes beside the example."""
+
 EXAMPLE = """\
+#:schema {schema}
 # A system of AXI4 blocks. `hdnhw system {file} -o build/{name}` writes its Verilog and its address map.
 name = "{name}"
 # network = "torus(2, 3)"  # chosen by the number of blocks if it is left out
@@ -88,6 +92,43 @@ class System:
     machine: Mapping[str, Any]
     blocks: tuple[Block, ...]
     traffic: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of such a file, for editors: names, types, ranges, and what each means."""
+    size = {"anyOf": [{"type": "integer", "minimum": LEAST_RANGE}, {"type": "string", "pattern": "^[0-9]+[KMG]?$"}]}
+    one: dict[str, Any] = {"type": "object", "properties": {"base": {"type": "integer", "minimum": 0}, "size": size}}
+    one |= {"required": ["base", "size"], "additionalProperties": False}
+    rates = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}
+    block = {name: _schema_of(kind) for name, kind in options_of(Block).items()}
+    block["ranges"] |= {"anyOf": [{"type": "array", "items": one}, one]}
+    block["traffic"] = {**rates, "description": "of a manager, how much goes to each subordinate"}
+    own = {
+        "name": {"type": "string", "description": "name of the modules"},
+        "network": {"type": "string", "description": "spec of the network; chosen if there is none"},
+        "address_width": _schema_of(ADDRESS_WIDTH),
+        "machine": _table_schema({name: _schema_of(kind) for name, kind in MACHINE.items()}),
+        "block": {"type": "array", "items": _table_schema(block) | {"required": ["name", "kind"]}, "minItems": 1},
+    }
+    top = _table_schema(own) | {"required": ["block"]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "hdnhw system", **top}
+
+
+def _table_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _schema_of(kind: Option) -> dict[str, Any]:
+    """Return the schema of an option; what is checked further is any value of its type."""
+    found: dict[str, Any] = {"description": kind.help}
+    if isinstance(kind, Size):
+        allowed = {"minimum": kind.least} | ({} if kind.most is None else {"maximum": kind.most})
+        return found | {"type": "integer", **allowed}
+    if isinstance(kind, Choice):
+        return found | {"enum": [*kind.choices]}
+    if isinstance(kind, Flag):
+        return found | {"type": "boolean"}
+    return found | {"type": "string"} if isinstance(kind, Text) else found
 
 
 class _Lines:

@@ -1,5 +1,6 @@
 """A system of blocks with addresses: its network, their places, the Verilog and the address map."""
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,11 @@ from hdnhw.endpoints.axi4.spec_blocks import KINDS
 from hdnhw.library.asked import asks
 from hdnhw.library.options import PathLike
 from hdnhw.library.result import Result
-from hdnhw.library.system_file import EXAMPLE, System, read_system, window_of
+from hdnhw.library.system_file import EXAMPLE, SCHEMA_FILE, System, read_system, schema, window_of
 from hdnhw.spec import FabricSpec, NetworkSpec
 from hdnhw.spec.options import Flag, Options, Size, option, seed_option
 from hdnhw.support.errors import SpecError
-from hdnhw.support.files import check_folder
+from hdnhw.support.files import check_folder, write_together
 from hdnhw.support.naming import named
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ MOST_NODES = 1024
 class SystemOptions(Options):
     """Options of the command ``system``."""
 
-    new: bool = option(False, Flag, "write an example of such a file, to be edited, in place of reading it")
+    new: bool = option(
+        False,
+        Flag,
+        "write an example of such a file, to be edited, in place of reading it, and its JSON Schema beside it",
+    )
     bursts: int | None = option(
         None,
         Size,
@@ -123,15 +128,14 @@ def _row(block: Any) -> dict[str, Any]:
 
 
 def _write_example(path: Path) -> Result:
-    """Write a file to be edited."""
-    if path.exists():
-        raise SpecError(f"{path} is there already")
+    """Write a file to be edited, and the schema by which editors check it."""
+    beside = path.with_name(SCHEMA_FILE)
+    if found := [one for one in (path, beside) if one.exists()]:
+        raise SpecError(f"{found[0]} is there already")
     name = "".join(letter for letter in path.stem.lower() if letter.isalnum()) or "soc"
-    try:
-        path.write_text(EXAMPLE.format(file=path.name, name=name, kinds=", ".join(KINDS)))
-    except OSError as error:
-        raise SpecError(f"{path} cannot be written: {error.strerror}") from None
-    return Result({"file": str(path)})
+    example = EXAMPLE.format(schema=SCHEMA_FILE, file=path.name, name=name, kinds=", ".join(KINDS))
+    files = {path.name: example, beside.name: json.dumps(schema(), indent=1) + "\n"}
+    return Result({"files": [str(one) for one in write_together(path.parent, files)]})
 
 
 def placed(described: System) -> tuple[FabricSpec, float]:

@@ -1,9 +1,13 @@
 """Systems of AXI4 blocks: files and their faults, places by traffic, address maps, and bursts in a simulator."""
 
+import json
 import re
+import tomllib
 from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
 
+import jschon
 import numpy as np
 import pytest
 from amaranth.hdl import Const
@@ -17,7 +21,7 @@ from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import Block
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
 from hdnhw.fpga.tools import ToolError
-from hdnhw.library.system_file import EXAMPLE, read_system
+from hdnhw.library.system_file import EXAMPLE, SCHEMA_FILE, read_system, schema
 from hdnhw.library.systems import placed
 from hdnhw.networks.parse import parse
 from hdnhw.networks.placing import place
@@ -25,7 +29,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
-SYSTEM = EXAMPLE.format(file="soc.toml", name="soc", kinds="")
+SYSTEM = EXAMPLE.format(schema=SCHEMA_FILE, file="soc.toml", name="soc", kinds="")
 
 
 @pytest.fixture
@@ -43,27 +47,27 @@ def soc(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
-        ('name = "soc"', 'name = "soc', 2, "Illegal character"),
-        ("outstanding = 8", "outstanding = 3", 7, "outstanding must be a power of two from 1 to 16, not 3"),
-        ("outstanding = 8", "outstandin = 8", 7, "there is no 'outstandin' (did you mean outstanding?)"),
-        ("outstanding = 8", 'crossbar = "both"', 7, "crossbar must be one of crosspoint, output, not 'both'"),
-        ('# network = "torus(2, 3)"', 'network = "torus(2, x)"', 3, "x"),
-        ("# address_width = 32", "address_width = 31", 20, "addresses of ram go up to 0x800fffff, beyond the 31 bits"),
-        ('kind = "axi4-manager"      #', 'kind = "axi4-master" #', 11, "kind must be one of axi4-manager, axi4-sub"),
-        ("data_width = 64\nid", "data_width = 65\nid", 12, "data_width must be a power of two from 8 to 1024 bits"),
-        ("id_width = 4", "id_widht = 4", 13, "there is no 'id_widht'"),
-        ("ram = 8", "rom = 8", 14, "there is no 'rom'"),
-        ("ram = 8", "ram = -8", 14, "traffic to ram must be"),
-        ('name = "dma"', 'name = "cpu"', 16, "two blocks are named 'cpu'"),
-        ('name = "dma"', 'name = "DMA"', 17, "name must be small letters"),
-        ('"1M"', '"1T"', 24, "ranges must have a base such as"),
-        ('"1M"', '"24K"', 24, "ranges must have sizes that are powers of two from 4096 bytes, not 0x6000"),
-        ("0x8000_0000", "0x8000_1000", 24, "ranges must have bases that are multiples of their sizes, not 0x80001000"),
-        ("0x8000_0000", "0x1000_0000", 26, "have the address 0x10000000 in common"),
-        ('kind = "axi4-subordinate"', 'kind = "axi4-manager"', 24, "ranges must not be given for an axi4-manager"),
-        ('clock = "slow"', 'clock = "slow clock"', 29, "clock must be small letters"),
-        ("# node = 3", "data_width = 16", 31, "data_width must be 32 or 64 bits for AXI4-Lite, not 16"),
-        ("# node = 3", "node = -1", 31, "node must be at least 0, not -1"),
+        ('name = "soc"', 'name = "soc', 3, "Illegal character"),
+        ("outstanding = 8", "outstanding = 3", 8, "outstanding must be a power of two from 1 to 16, not 3"),
+        ("outstanding = 8", "outstandin = 8", 8, "there is no 'outstandin' (did you mean outstanding?)"),
+        ("outstanding = 8", 'crossbar = "both"', 8, "crossbar must be one of crosspoint, output, not 'both'"),
+        ('# network = "torus(2, 3)"', 'network = "torus(2, x)"', 4, "x"),
+        ("# address_width = 32", "address_width = 31", 21, "addresses of ram go up to 0x800fffff, beyond the 31 bits"),
+        ('kind = "axi4-manager"      #', 'kind = "axi4-master" #', 12, "kind must be one of axi4-manager, axi4-sub"),
+        ("data_width = 64\nid", "data_width = 65\nid", 13, "data_width must be a power of two from 8 to 1024 bits"),
+        ("id_width = 4", "id_widht = 4", 14, "there is no 'id_widht'"),
+        ("ram = 8", "rom = 8", 15, "there is no 'rom'"),
+        ("ram = 8", "ram = -8", 15, "traffic to ram must be"),
+        ('name = "dma"', 'name = "cpu"', 17, "two blocks are named 'cpu'"),
+        ('name = "dma"', 'name = "DMA"', 18, "name must be small letters"),
+        ('"1M"', '"1T"', 25, "ranges must have a base such as"),
+        ('"1M"', '"24K"', 25, "ranges must have sizes that are powers of two from 4096 bytes, not 0x6000"),
+        ("0x8000_0000", "0x8000_1000", 25, "ranges must have bases that are multiples of their sizes, not 0x80001000"),
+        ("0x8000_0000", "0x1000_0000", 27, "have the address 0x10000000 in common"),
+        ('kind = "axi4-subordinate"', 'kind = "axi4-manager"', 25, "ranges must not be given for an axi4-manager"),
+        ('clock = "slow"', 'clock = "slow clock"', 30, "clock must be small letters"),
+        ("# node = 3", "data_width = 16", 32, "data_width must be 32 or 64 bits for AXI4-Lite, not 16"),
+        ("# node = 3", "node = -1", 32, "node must be at least 0, not -1"),
     ],
 )
 def test_each_fault_of_a_file_is_refused_with_its_line(soc, old, new, line, says):
@@ -86,6 +90,28 @@ def test_what_does_not_go_together_is_refused(soc, old, new, says):
     text = SYSTEM.replace(old, new).replace("# network", 'network = "cube(2)" #')
     with pytest.raises(SpecError, match=re.escape(says)):
         hdnhw.system(soc(text))
+
+
+@pytest.mark.filterwarnings("ignore:Please use rfc3986:DeprecationWarning")
+def test_the_schema_takes_what_is_right_and_refuses_what_is_not(tmp_path):
+    hdnhw.system(tmp_path / "soc.toml", new=True)
+    jschon.create_catalog("2020-12")
+    known = jschon.JSONSchema(json.loads((tmp_path / SCHEMA_FILE).read_text()))
+    assert known.validate().valid
+    assert schema() == known.value
+
+    def is_right(text):
+        return known.evaluate(jschon.JSON(tomllib.loads(text))).valid
+
+    assert is_right((tmp_path / "soc.toml").read_text())
+    assert is_right((Path(__file__).parents[2] / "examples" / "system" / "soc.toml").read_text())
+    for old, new in (
+        ("id_width", "id_widht"),
+        ("outstanding = 8", "outstanding = 0"),
+        ("ram = 8", "ram = -8"),
+        ("64", "2"),
+    ):
+        assert not is_right(SYSTEM.replace(old, new)), new
 
 
 def test_a_file_is_not_written_over(soc):
