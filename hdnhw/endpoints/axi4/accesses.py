@@ -3,11 +3,10 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data, wiring
 
 from hdnhw.endpoints.axi4.lanes import behind, words_of
-from hdnhw.endpoints.axi4.layout import CHANNELS, Burst
+from hdnhw.endpoints.axi4.layout import Burst, between
 from hdnhw.rtl.bits import below, chosen_from, equals
 from hdnhw.rtl.fifos import ShortQueue
 
@@ -40,12 +39,7 @@ class AccessPlayer(wiring.Component):
         asked = data.StructLayout({"addr": near["aw"]["addr"].width, "size": 3})
         word = data.StructLayout({"data": width, "strb": width // 8})
         answers = {"b": data.StructLayout({"resp": 2}), "r": data.StructLayout({"data": width, "resp": 2})}
-        far = {"aw": asked, "w": word, "ar": asked, **answers}
-        members: dict[str, Any] = {}
-        for name, forth in CHANNELS.items():
-            members[f"near_{name}"] = (In if forth else Out)(stream.Signature(near[name]))
-            members[f"far_{name}"] = (Out if forth else In)(stream.Signature(far[name]))
-        super().__init__(members)
+        super().__init__(between(near, {"aw": asked, "w": word, "ar": asked, **answers}))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

@@ -3,10 +3,10 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out, connect
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import connect
 
-from hdnhw.endpoints.axi4.layout import CHANNELS, Burst
+from hdnhw.endpoints.axi4.layout import Burst, between
 from hdnhw.rtl.bits import below, chosen_from, equals, selected
 from hdnhw.rtl.fifos import ShortQueue
 
@@ -51,11 +51,7 @@ class LaneSteering(wiring.Component):
 
     def __init__(self, near: dict[str, data.StructLayout], far: dict[str, data.StructLayout]) -> None:
         self._widths = near["r"]["data"].width, far["r"]["data"].width
-        members: dict[str, Any] = {}
-        for name, forth in CHANNELS.items():
-            members[f"near_{name}"] = (In if forth else Out)(stream.Signature(near[name]))
-            members[f"far_{name}"] = (Out if forth else In)(stream.Signature(far[name]))
-        super().__init__(members)
+        super().__init__(between(near, far))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()

@@ -1,5 +1,7 @@
 """Layouts of the channels of AXI4, and of what passes between the halves of an endpoint."""
 
+from typing import Any
+
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -45,6 +47,15 @@ def port_layouts(*, id_width: int, address_width: int, data_width: int) -> dict[
         "ar": address,
         "r": data.StructLayout({"id": id_width, "data": data_width, "resp": 2, "last": 1}),
     }
+
+
+def between(near: dict[str, data.StructLayout], far: dict[str, data.StructLayout]) -> dict[str, Any]:
+    """Return the members of what stands between a manager, at ``near_*``, and a subordinate, at ``far_*``."""
+    members: dict[str, Any] = {}
+    for name, forth in CHANNELS.items():
+        members[f"near_{name}"] = (In if forth else Out)(stream.Signature(near[name]))
+        members[f"far_{name}"] = (Out if forth else In)(stream.Signature(far[name]))
+    return members
 
 
 def channels(memory: MemoryFormat, *, inside: bool, data_width: int = 0) -> dict[str, data.StructLayout]:
