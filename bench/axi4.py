@@ -1,0 +1,70 @@
+"""Reads and writes through emitted AXI4 endpoints of four nodes: idle cycles, bytes a cycle; a minute."""
+
+from typing import Any
+
+from bench.collectives import table
+from bench.rtl.axi_rates import AxiRates, Load, Lone
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.networks.parse import parse
+from hdnhw.spec import FabricSpec
+from hdnhw.verilog.fabric import emit_fabric
+
+NETWORK = "torus(2, 2)"
+MACHINES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "gapless": {"gapless_packets": True},
+    "gapless, cut-through": {"gapless_packets": True, "switching": "cut-through"},
+    "gapless, L = 4, W = 64": {"gapless_packets": True, "packet_length": 4, "flit_width": 64},
+}
+OUTSTANDING = 16
+"""Of all but the default machine."""
+
+LONG, PIECE = 64, 64
+"""Beats of a long burst, bytes of a short one."""
+
+IDLE = {
+    f"{verb} of {what}, {where}": (verb == "write", size, target)
+    for what, size in (("one beat", 0), (f"{PIECE} bytes", PIECE))
+    for where, target in (("neighbor", 1), ("own memory", 0))
+    for verb in ("read", "write")
+}
+"""Each row in an idle fabric: whether it writes, bytes of a burst, 0 of one beat, and the memory that node 0 asks."""
+
+ONE, FOUR = {0: 1}, dict.fromkeys(range(4), 0)
+BUSY = {
+    f"{what}, {' '.join(kinds)}": Load(beats=LONG, memories=memories, **dict.fromkeys(kinds[::2], True))
+    for what, memories in (("one to one", ONE), ("four to one", FOUR))
+    for kinds in (("reads",), ("writes",), ("reads", "and", "writes"))
+}
+"""Each row under load."""
+
+
+def column(options: dict[str, Any]) -> list[str]:
+    """Return the cells of a machine: the least, mean and most cycles, and bytes a cycle."""
+    endpoints = AxiMemorySpec(**({"outstanding": OUTSTANDING} if options else {}))
+    bench = AxiRates(emit_fabric(FabricSpec(network=parse(NETWORK), endpoints=endpoints, **options)))
+    width = bench.machine.endpoint_format.bytes
+    lone = [
+        Lone(beats=max(1, size // width), source=0, destination=memory, write=write)
+        for write, size, memory in IDLE.values()
+    ]
+    measured = bench.measure([*lone, *BUSY.values()])
+    cells = [span(timing.latencies) for timing in measured[: len(lone)]]
+    loads = zip(BUSY.values(), measured[len(lone) :], strict=True)
+    return cells + [f"{width * timing.beats / run.cycles:.2f}" for run, timing in loads]
+
+
+def span(latencies: list[int]) -> str:
+    """Return the least, the mean and the most cycles."""
+    return f"{min(latencies)}, {sum(latencies) / len(latencies):.1f}, {max(latencies)}"
+
+
+def main() -> None:
+    """Print the table."""
+    columns = [column(options) for options in MACHINES.values()]
+    print(f"`{NETWORK}`, cycles (least, mean, most) and bytes a cycle; all but the default with K = {OUTSTANDING}.\n")
+    table(" | ".join(("", *MACHINES)), ([name, *cells] for name, *cells in zip((*IDLE, *BUSY), *columns, strict=True)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""The cocotb test that measures bursts; :mod:`bench.rtl.axi_rates` writes its case and reads what it writes down."""
+
+import json
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge, Timer
+
+PERIOD_NS = 10
+RESET_CYCLES = 2
+PATIENCE = 20_000
+"""Cycles in which a single burst must be answered."""
+
+UNANSWERED = 32
+"""Bursts of reads, and of writes, that a manager has under way at most."""
+
+REGION_BITS = 12
+"""Of the place in a memory at which the bursts of a manager begin again."""
+
+
+class Channel:
+    """The wires of a channel."""
+
+    def __init__(self, dut: Any, stem: str, *fields: str) -> None:
+        self.valid, self.ready = getattr(dut, f"{stem}valid"), getattr(dut, f"{stem}ready")
+        self.fields = {field: getattr(dut, f"{stem}{field}") for field in fields}
+
+    @property
+    def moves(self) -> bool:
+        """Whether a transfer is taken in this cycle."""
+        return bool(int(self.valid.value)) and bool(int(self.ready.value))
+
+    def get(self, *fields: str) -> list[int]:
+        """Return fields of the transfer."""
+        return [int(self.fields[field].value) for field in fields]
+
+    def offer(self, **fields: int) -> None:
+        """Offer a transfer."""
+        self.valid.value = 1
+        for field, value in fields.items():
+            self.fields[field].value = value
+
+
+class Port:
+    """The port of a manager or of a memory."""
+
+    def __init__(self, dut: Any, stem: str) -> None:
+        address = ("addr", "len", "size", "burst", "id")
+        self.ar, self.aw = Channel(dut, f"{stem}_ar", *address), Channel(dut, f"{stem}_aw", *address)
+        self.w = Channel(dut, f"{stem}_w", "data", "strb", "last")
+        self.r, self.b = (
+            Channel(dut, f"{stem}_r", "data", "resp", "last", "id"),
+            Channel(dut, f"{stem}_b", "resp", "id"),
+        )
+
+
+class Words:
+    """What is at every place of every memory."""
+
+    def __init__(self, case: dict[str, Any]) -> None:
+        self.bytes, self.bits, self.wrong = case["bytes"], case["memory_bits"], 0
+        self.strobes, self.mask = (1 << self.bytes) - 1, (1 << 8 * self.bytes) - 1
+
+    def word(self, address: int) -> int:
+        """Return the data at an address, of which the node is part."""
+        word: int = (address // self.bytes + 1) * 0x9E3779B97F4A7C15 & self.mask
+        return word
+
+    def compare(self, one: list[int], due: list[int]) -> None:
+        """Count a beat that is not as it is due."""
+        self.wrong += one != due
+
+
+class Memory:
+    """A memory that takes whatever comes and answers in the next cycle."""
+
+    def __init__(self, port: Port, words: Words, address: int) -> None:
+        self.port, self.words, self.base = port, words, address << words.bits
+        self.reads: deque[tuple[int, int]] = deque()  # the address of each beat, and whether it is the last
+        self.writes: deque[tuple[int, int]] = deque()  # where each burst begins, and its last beat
+        self.beat = self.responses = 0
+        for channel in (port.ar, port.aw, port.w):
+            channel.ready.value = 1
+        for channel in (port.r, port.b):
+            channel.valid.value = channel.fields["resp"].value = channel.fields["id"].value = 0
+
+    def step(self) -> None:
+        """Look at a cycle, and set what is offered in the next one."""
+        port, words = self.port, self.words
+        if port.ar.moves:
+            address, last = port.ar.get("addr", "len")
+            self.reads.extend((self.base + address + beat * words.bytes, beat == last) for beat in range(last + 1))
+        if not int(port.r.valid.value) or port.r.moves:
+            port.r.valid.value = int(bool(self.reads))
+            if self.reads:
+                address, is_last = self.reads.popleft()
+                port.r.offer(data=words.word(address), last=int(is_last))
+        if port.aw.moves:
+            address, last = port.aw.get("addr", "len")
+            self.writes.append((address, last))
+        if port.w.moves:
+            self._write(port.w.get("data", "strb", "last"))
+        if not int(port.b.valid.value) or port.b.moves:
+            port.b.valid.value = int(self.responses > 0)
+            self.responses -= self.responses > 0
+
+    def _write(self, beat: list[int]) -> None:
+        address, last = self.writes[0]
+        word = self.words.word(self.base + address + self.beat * self.words.bytes)
+        is_last = self.beat == last
+        self.words.compare(beat, [word, self.words.strobes, int(is_last)])
+        self.beat += 1
+        if is_last:
+            self.writes.popleft()
+            self.beat, self.responses = 0, self.responses + 1
+
+
+class Half:
+    """The reads of a manager, or its writes: bursts to one memory, one behind the other."""
+
+    def __init__(self, port: Port, words: Words, address: int, *, beats: int, write: bool, count: int = -1) -> None:
+        self.words, self.beats, self.left = words, beats, count
+        self.address, self.base = port.aw if write else port.ar, address << words.bits
+        self.answer, self.given = port.b if write else port.r, port.w if write else None
+        self.asked = self.beat = self.got = self.answered = 0
+        self.offered = 0  # bursts that have been, or are, on the channel of addresses
+        self.answer.ready.value = 1
+        self._offer()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all bursts are answered."""
+        return self.answered == self.left
+
+    def _place(self, number: int) -> int:
+        """Return the address of a beat."""
+        place: int = self.base + number * self.words.bytes % (1 << REGION_BITS)
+        return place
+
+    def _offer(self) -> None:
+        if self.offered == self.asked and self.asked - self.answered < UNANSWERED and self.asked != self.left:
+            self.offered += 1
+            size, place = self.words.bytes.bit_length() - 1, self._place(self.asked * self.beats)
+            self.address.offer(addr=place, len=self.beats - 1, size=size, burst=1, id=self.asked % 2)
+        self.address.valid.value = self.offered - self.asked
+        if self.given is None:
+            return
+        if self.beat < self.offered * self.beats:
+            is_last = int((self.beat + 1) % self.beats == 0)
+            self.given.offer(data=self.words.word(self._place(self.beat)), strb=self.words.strobes, last=is_last)
+        else:
+            self.given.valid.value = 0
+
+    def step(self) -> int:
+        """Look at a cycle, and set what is offered in the next one; return the beats that moved."""
+        moved = 0
+        if self.answer.moves:
+            self.words.compare(self.answer.get("resp", "id"), [0, self.answered % 2])
+            is_last = True
+            if self.given is None:
+                moved, is_last = 1, (self.got + 1) % self.beats == 0
+                self.words.compare(self.answer.get("data", "last"), [self.words.word(self._place(self.got)), is_last])
+                self.got += 1
+            self.answered += is_last
+        self.asked += self.address.moves
+        if self.given is not None and self.given.moves:
+            self.beat, moved = self.beat + 1, 1
+        self._offer()
+        return moved
+
+
+class Bench:
+    """The fabric, and the cycle that it is in."""
+
+    def __init__(self, dut: Any, case: dict[str, Any]) -> None:
+        self.dut, self.case = dut, case
+        nodes = range(len(case["addresses"]))
+        self.managers, self.ports = ([Port(dut, f"{stem}_{node}") for node in nodes] for stem in ("s_axi", "m_axi"))
+
+    async def start(self) -> tuple[Words, list[Memory]]:
+        """Reset."""
+        for port in self.managers:
+            for channel in (port.ar, port.aw, port.w):
+                channel.offer(**dict.fromkeys(channel.fields, 0))
+                channel.valid.value = 0
+        words = Words(self.case)
+        addresses = self.case["addresses"]
+        memories = [Memory(port, words, address) for port, address in zip(self.ports, addresses, strict=True)]
+        self.dut.aresetn.value = 0
+        await ClockCycles(self.dut.aclk, RESET_CYCLES)
+        self.dut.aresetn.value = 1
+        await ClockCycles(self.dut.aclk, RESET_CYCLES)
+        return words, memories
+
+    async def load(self, run: dict[str, Any]) -> dict[str, Any]:
+        """Count the beats that move."""
+        words, memories = await self.start()
+        halves = [
+            Half(
+                self.managers[int(node)],
+                words,
+                self.case["addresses"][memory],
+                beats=run["beats"],
+                write=kind == "writes",
+            )
+            for node, memory in run["memories"].items()
+            for kind in ("reads", "writes")
+            if run[kind]
+        ]
+        asked = [memories[node] for node in sorted(set(run["memories"].values()))]
+        beats = 0
+        for cycle in range(run["warmup"] + run["cycles"]):
+            await RisingEdge(self.dut.aclk)
+            moved = sum(half.step() for half in halves)
+            for memory in asked:
+                memory.step()
+            beats += moved if cycle >= run["warmup"] else 0
+        return {"beats": beats, "latencies": [], "wrong": words.wrong}
+
+    async def lone(self, run: dict[str, Any]) -> dict[str, Any]:
+        """Send one burst for each phase."""
+        words, memories = await self.start()
+        seen: list[int] = []
+        for _ in range(self.case["phases"]):
+            seen.append(await self._latency(run, words, memories[run["destination"]]))
+            quiet = 8 * self.case["phases"] + -seen[-1] % self.case["phases"]
+            await ClockCycles(self.dut.aclk, quiet)
+        return {"beats": 0, "latencies": seen, "wrong": words.wrong}
+
+    async def _latency(self, run: dict[str, Any], words: Words, memory: Memory) -> int:
+        address = self.case["addresses"][run["destination"]]
+        manager = self.managers[run["source"]]
+        half = Half(manager, words, address, beats=run["beats"], write=run["write"], count=1)
+        for cycle in range(PATIENCE):
+            await RisingEdge(self.dut.aclk)
+            half.step()
+            memory.step()
+            if half.has_ended:
+                return cycle
+        raise AssertionError("a burst has not been answered")
+
+
+@cocotb.test()
+async def measure(dut: Any) -> None:
+    """Do all runs, each from reset."""
+    case = json.loads(Path("case.json").read_text())
+    bench = Bench(dut, case)
+    for level in (1, 0):
+        dut.aresetn.value = level
+        await Timer(PERIOD_NS, "ns")
+    Clock(dut.aclk, PERIOD_NS, "ns").start(start_high=False)
+    result = [await getattr(bench, run["kind"].lower())(run) for run in case["runs"]]
+    Path("result.json").write_text(json.dumps(result))
