@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, ShapeLike, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -65,7 +65,7 @@ class ShortQueue(wiring.Component):
 class FlitQueue(wiring.Component):
     """Flits in block RAM, and the next ones in a row of distributed RAM: a flit a cycle goes in and out.
 
-    A flit comes out five cycles after it was put in, at the soonest.
+    A flit comes out five cycles after it was put in, at the soonest; the next cycle, if flits pass by the block RAM.
 
     Parameters
     ----------
@@ -73,6 +73,8 @@ class FlitQueue(wiring.Component):
         Bits of a flit.
     depth : int
         Flits that the block RAM holds, a power of two.
+    passes : bool
+        Whether a flit goes straight to the row while none is in block RAM or on its way from there.
 
     Members
     -------
@@ -88,8 +90,8 @@ class FlitQueue(wiring.Component):
     take : In(1)
     """
 
-    def __init__(self, width: int, *, depth: int) -> None:
-        self._depth = depth
+    def __init__(self, width: int, *, depth: int, passes: bool = False) -> None:
+        self._depth, self._passes = depth, passes
         super().__init__(
             {
                 "push": In(1),
@@ -108,19 +110,30 @@ class FlitQueue(wiring.Component):
             shape=len(self.i), depth=self._depth, init=[], attrs={"no_rw_check": 1}
         )
         write, read, level, reads = flits.write_port(), flits.read_port(), self.level, Signal()
-        m.d.comb += [write.en.eq(self.push), write.data.eq(self.i), read.en.eq(reads)]
-        m.d.sync += [
-            level.eq(counted(level, self.push, reads)),
-            reads.eq((level[1:].any() | (level[0] & ~reads)) & self._elaborate_words(m, reads, read.data)),
+        passes = Signal() if self._passes else Const(0, 1)
+        m.d.comb += [
+            write.en.eq(self.push & ~passes if self._passes else self.push),
+            write.data.eq(self.i),
+            read.en.eq(reads),
         ]
-        with m.If(self.push):
+        has_room, comes = self._elaborate_words(m, reads, read.data, passes)
+        m.d.sync += [
+            level.eq(counted(level, write.en, reads)),
+            reads.eq((level[1:].any() | (level[0] & ~reads)) & has_room),
+        ]
+        if self._passes:
+            m.d.sync += passes.eq(~level.any() & ~write.en & ~reads & ~comes & has_room)
+        with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(reads):
             m.d.sync += read.addr.eq(read.addr + 1)
         return m
 
-    def _elaborate_words(self, m: Module, reads: Value, flit: Value) -> Value:
-        """Have the next flits at hand, through the memory's own register; return whether two more have room."""
+    def _elaborate_words(self, m: Module, reads: Value, flit: Value, passes: Value) -> tuple[Value, Value]:
+        """Have the next flits at hand, through the memory's own register, or `i` at once while it `passes`.
+
+        Return whether two more have room, and whether a flit was read in the cycle before.
+        """
         m.submodules.words = words = memory.Memory(shape=len(flit), depth=ROW, init=[])
         write, read = words.write_port(), words.read_port(domain="comb")
         room, taken, comes = Signal(index_width(ROW) + 1, init=ROW), Signal(), Signal(2)
@@ -128,16 +141,20 @@ class FlitQueue(wiring.Component):
             Signal.like(write.data, name="word", reset_less=True),
             Signal.like(read.addr, name="behind", init=1),
         )
-        m.d.comb += [write.en.eq(comes[-1]), write.data.eq(word), self.o.eq(read.data)]
+        put, data, used = comes[-1], word, reads
+        if self._passes:
+            passed = self.push & passes
+            put, data, used = comes[-1] | passed, Mux(comes[-1], word, self.i), reads | passed
+        m.d.comb += [write.en.eq(put), write.data.eq(data), self.o.eq(read.data)]
         m.d.sync += [
             comes.eq(Cat(reads, comes[0])),
             word.eq(flit),
             taken.eq(self.take),
-            room.eq(counted(room, taken, reads)),
+            room.eq(counted(room, taken, used)),
             self.some.eq(write.en | (self.some & ~(self.take & (behind == write.addr)))),
         ]
         with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(self.take):
             m.d.sync += [read.addr.eq(behind), behind.eq(behind + 1)]
-        return room[1:].any()
+        return room[1:].any(), comes[0]

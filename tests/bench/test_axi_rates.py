@@ -16,22 +16,24 @@ def bench() -> AxiRates:
     return AxiRates(emit_fabric(FabricSpec(network=parse("torus(3)"), endpoints=endpoints, gapless_packets=True)))
 
 
-def test_a_part_is_a_packet(bench: AxiRates) -> None:
+def test_a_part_leaves_in_every_slot(bench: AxiRates) -> None:
     """A part has as many beats as a packet has data flits, and a burst of one more has two parts."""
     memory, length = bench.machine.endpoint_format, bench.machine.spec.packet_length
-    beats = memory.payload_flits
-    reads, writes, lone, longer = bench.measure(
+    beats, slots = memory.payload_flits, 100
+    kinds = ({"reads": True}, {"writes": True})
+    reads, writes, lone, longer, own = bench.measure(
         [
-            Load(beats=beats, memories={0: 1}, reads=True, warmup=400, cycles=800),
-            Load(beats=beats, memories={0: 1}, writes=True, warmup=400, cycles=800),
+            *(Load(beats=beats, memories={0: 1}, warmup=400, cycles=slots * length, **kind) for kind in kinds),
             Lone(beats=1, source=0, destination=1, write=False),
             Lone(beats=beats + 1, source=0, destination=1, write=True),
+            Lone(beats=1, source=0, destination=0, write=False),
         ]
     )
     for load in (reads, writes):
-        assert 0 < load.beats * length <= 801 * beats
+        assert abs(load.beats - slots * beats) <= beats
     assert max(lone.latencies) - min(lone.latencies) < len(lone.latencies) == length
     assert min(longer.latencies) > max(lone.latencies)
+    assert max(own.latencies) <= 8
 
 
 def test_a_run_with_wrong_or_no_answers_has_failed() -> None:

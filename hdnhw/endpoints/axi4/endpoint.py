@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Mux
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -72,20 +72,25 @@ class MemoryEndpoint(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        memory, serves = self.machine.endpoint_format, "m_axi" in self._ports
+        memory = self.machine.endpoint_format
+        serves, manages = (port in self._ports for port in ("m_axi", "s_axi"))
         m.submodules.receiver = receiver = PartReceiver(memory, sources=self._sources if serves else 0)
-        packets = self._elaborate_memory(m, receiver) if serves else []
-        packets += self._elaborate_manager(m, receiver) if "s_axi" in self._ports else []
+        player, collector = self._elaborate_memory(m, receiver) if serves else (None, None)
+        requesters = self._elaborate_manager(m) if manages else []
+        packets = [collector.written, collector.data] if serves else []
+        packets += [requester.packet for requester in requesters]
         m.submodules.sender = sender = PartSender(memory, sources=len(packets))
         for number, packet in enumerate(packets):
             connect(m, packet, sender.packets[number])
         connect(m, sender.inject, wiring.flipped(self.inject))
         connect(m, wiring.flipped(self.eject), receiver.eject)
-        m.d.comb += sender.address.eq(self.address)
+        m.d.comb += [each.address.eq(self.address) for each in (sender, *requesters)]
+        if requesters:
+            self._elaborate_answers(m, requesters, receiver, player, collector)
         return m
 
-    def _elaborate_memory(self, m: Module, receiver: Any) -> list[Any]:
-        """Join the side of a memory; return the packets that it sends."""
+    def _elaborate_memory(self, m: Module, receiver: Any) -> tuple[Any, Any]:
+        """Join the side of a memory; return what plays requests, and what collects the answers."""
         memory = self.machine.endpoint_format
         m.submodules.player = player = RequestPlayer(memory)
         m.submodules.collector = collector = AnswerCollector(memory)
@@ -94,19 +99,43 @@ class MemoryEndpoint(wiring.Component):
         connect(m, player.reads, collector.reads)
         halves = {"aw": player, "w": player, "ar": player, "b": collector, "r": collector}
         self._elaborate_ports(m, halves, "m_axi")
-        return [collector.written, collector.data]
+        return player, collector
 
-    def _elaborate_manager(self, m: Module, receiver: Any) -> list[Any]:
-        """Join the side of a manager; return the packets that it sends."""
+    def _elaborate_manager(self, m: Module) -> list[Any]:
+        """Join the side of a manager; return what asks for writes, and for reads."""
         memory, layout = self.machine.endpoint_format, self.machine.address
         m.submodules.writes = writes = WriteRequester(memory, layout)
         m.submodules.reads = reads = ReadRequester(memory, layout)
         self._elaborate_ports(m, {"aw": writes, "w": writes, "b": writes, "ar": reads, "r": reads}, "s_axi")
-        requesters: list[Any] = [writes, reads]
-        for requester, answered in zip(requesters, receiver.answers, strict=True):
-            m.d.comb += [requester.answered.eq(answered), requester.answer.eq(receiver.answer)]
-        m.d.comb += [getattr(reads, name).eq(getattr(receiver, name)) for name in ("write", "tag", "index", "word")]
-        return [writes.packet, reads.packet]
+        return [writes, reads]
+
+    def _elaborate_answers(
+        self, m: Module, requesters: list[Any], receiver: Any, player: Any | None, collector: Any | None
+    ) -> None:
+        """Bring answers to those who asked: what comes from the fabric goes first, as it waits for nobody."""
+        _, reads = requesters
+        comes = (receiver.answers[0], receiver.write)
+        m.d.comb += reads.tag.eq(reads.answer.tag)
+        if player is None or collector is None:
+            for number, requester in enumerate(requesters):
+                m.d.comb += [
+                    requester.answered.eq(receiver.answers[number]),
+                    requester.answer.eq(receiver.answer),
+                ]
+            m.d.comb += [getattr(reads, name).eq(getattr(receiver, name)) for name in ("write", "index", "word")]
+            return
+        for number, requester in enumerate(requesters):
+            connect(m, requester.own, player.own[number])
+            m.d.comb += [
+                collector.blocked[number].eq(comes[number]),
+                requester.answered.eq(receiver.answers[number] | collector.answers[number]),
+                requester.answer.eq(Mux(comes[number], receiver.answer, collector.answer[number])),
+            ]
+        m.d.comb += [
+            reads.write.eq(receiver.write | collector.write),
+            reads.index.eq(Mux(receiver.write, receiver.index, collector.index)),
+            reads.word.eq(Mux(receiver.write, receiver.word, collector.word)),
+        ]
 
     def _elaborate_ports(self, m: Module, halves: dict[str, Any], port: str) -> None:
         """Join the channels of a port to those who serve them."""

@@ -1,14 +1,17 @@
-"""The data of two parts: one is collected while the other is sent."""
+"""The data of parts on their way into packets."""
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
-from hdnhw.rtl.bits import index_width, stepped
+from hdnhw.rtl.bits import counted, index_width
 from hdnhw.rtl.header import header_layout
+
+_LEAST = 8
+"""Words that a buffer has at least: it keeps two of them free."""
 
 
 class PacketSignature(wiring.Signature):
@@ -22,28 +25,38 @@ class PacketSignature(wiring.Signature):
     -------
     head : Out(stream of header_layout)
         Its header; `src` is filled in by the sender. It is taken when the packet begins.
-    index : In
-        Position of a data flit of the packet that has been taken last.
     data : Out(flit_width)
-        That flit; combinational.
-    done : In(1)
-        High for one cycle when that packet's data have been read.
+        The first of its data flits that has not been taken; combinational.
+    take : In(1)
+        That flit is taken; behind the last one nothing is.
     """
 
     def __init__(self, memory: MemoryFormat) -> None:
-        fields = memory.header_fields
         super().__init__(
             {
                 "head": Out(stream.Signature(header_layout(memory))),
-                "index": In(fields["end"]),
                 "data": Out(memory.flits.flit_width),
-                "done": In(1),
+                "take": In(1),
             }
         )
 
 
+def place_of_beat(m: Module, end: Value, moves: Value) -> tuple[Signal, Signal]:
+    """Count the beats of parts, one of which `moves`; return the place of the next one, and whether it is the last."""
+    place, at_end = Signal(len(end), name="place"), Signal(name="at_end")
+    is_first, is_last = Signal(name="is_first", init=1), Signal(name="is_last")
+    m.d.comb += at_end.eq(Mux(is_first, ~end.any(), is_last))
+    with m.If(moves):
+        behind = (place + 1)[: len(place)]
+        m.d.sync += [place.eq(Mux(at_end, 0, behind)), is_first.eq(at_end), is_last.eq(behind == end)]
+    return place, at_end
+
+
 class PartBuffer(wiring.Component):
-    """Data of parts, two at a time. They are collected from any source, and read when they are complete.
+    """Data of parts, one behind the other, and the header of a part whose data are all here.
+
+    There is room for the data of a part that is sent, and of one that is collected. A word can be written over as soon
+    as it has been taken.
 
     Parameters
     ----------
@@ -54,61 +67,67 @@ class PartBuffer(wiring.Component):
     push : In(1)
         Add `word`; only while there is `room`.
     word : In(flit_width)
-    index : Out
-        Its position in the part.
     close : In(1)
         The part is complete: with the last `push`.
     head : In(header_layout)
-        Of the part that is closed; looked at one cycle behind `close`.
+        Of the part that is complete, until it is `closed`.
     room : Out(1)
-        A part may be collected.
+        A word may be added.
+    closed : Out(1)
+        The part is done with: it has been complete since before, or is now. There is one header at a time, so it may
+        wait for that of the part before to be taken, and then there is no `room`.
+    sends : Out(1)
+        Data of a part whose header was taken have not been taken.
     packet : Out(PacketSignature)
     """
 
     def __init__(self, memory: MemoryFormat) -> None:
         self._memory = memory
-        fields = memory.header_fields
         super().__init__(
             {
                 "push": In(1),
                 "word": In(memory.flits.flit_width),
-                "index": Out(fields["end"]),
                 "close": In(1),
                 "head": In(header_layout(memory)),
                 "room": Out(1),
+                "closed": Out(1),
+                "sends": Out(1),
                 "packet": Out(PacketSignature(memory)),
             }
         )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        place = index_width(self._memory.payload_flits)
-        m.submodules.words = words = memory.Memory(shape=self._memory.flits.flit_width, depth=2 << place, init=[])
+        depth = max(_LEAST, 2 << index_width(self._memory.payload_flits))
+        m.submodules.words = words = memory.Memory(shape=self._memory.flits.flit_width, depth=depth, init=[])
         write, read = words.write_port(), words.read_port(domain="comb")
-        collecting, sending, used, closed, may = Signal(), Signal(), Signal(2), Signal(), Signal(init=1)
-        head = self.packet.head
+        level, head = Signal(index_width(depth)), self.packet.head
+        left, takes, has_room, waits = Signal(len(head.payload.end)), Signal(), Signal(init=1), Signal()
+        taken = Signal()
         m.d.comb += [
-            write.en.eq(self.push),
-            write.addr.eq(Cat(self.index[:place], collecting)),
+            write.en.eq(1),  # the place is free
             write.data.eq(self.word),
-            read.addr.eq(Cat(self.packet.index[:place], sending)),
             self.packet.data.eq(read.data),
-            self.room.eq(may & ~closed),
+            self.room.eq(has_room & ~waits),
+            self.closed.eq((self.close | waits) & ~head.valid),
+            takes.eq(self.packet.take & self.sends),
+        ]
+        m.d.sync += [
+            taken.eq(takes),
+            level.eq(counted(level, self.push, taken)),
+            has_room.eq(~level[1:].all()),  # room for two: one may come now
+            waits.eq((self.close | waits) & head.valid),
         ]
         with m.If(self.push):
-            m.d.sync += self.index.eq(Mux(self.close, 0, self.index + 1))
-        m.d.sync += [
-            closed.eq(self.close),
-            # For the sender: there is one header at a time.
-            may.eq(~closed & ~(head.valid & ~head.ready) & ~(used.all() & ~self.packet.done)),
-        ]
-        with m.If(self.close):
-            m.d.sync += collecting.eq(~collecting)
-        with m.If(self.packet.done):
-            m.d.sync += sending.eq(~sending)
-        m.d.sync += used.eq(stepped(used, self.close, self.packet.done))
-        with m.If(closed):
-            m.d.sync += [head.valid.eq(1), head.payload.eq(self.head)]
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(head.valid & head.ready):
+            m.d.sync += [left.eq(head.payload.end), self.sends.eq(1)]
+        with m.If(takes):
+            m.d.sync += [read.addr.eq(read.addr + 1), left.eq(left - 1), self.sends.eq(left.any())]
+        with m.If(~head.valid):
+            m.d.sync += head.payload.eq(self.head)  # it does not matter until it is valid
+        with m.If(self.closed):
+            m.d.sync += head.valid.eq(1)
         with m.Elif(head.ready):
             m.d.sync += head.valid.eq(0)
         return m

@@ -32,7 +32,7 @@ class PartReceiver(wiring.Component):
     answers : Out(1).array(2), answer : Out(answer_layout)
         High for one cycle for each answer to a write, and to a read.
     write : Out(1), tag : Out, index : Out, word : Out(flit_width)
-        Data that were read: the beat `index` of the part `tag`; its answer comes later.
+        Data that were read: the beat `index` of the part `tag`; its answer comes with the last one.
     """
 
     def __init__(self, memory: MemoryFormat, *, sources: int) -> None:
@@ -69,13 +69,13 @@ class PartReceiver(wiring.Component):
             m.d.sync += [is_first.eq(flit.last), is_answer.eq(answers)]
         if self._packets:
             self._elaborate_queue(m, asked, word)
-        self._elaborate_answer(m, answered, is_last, word)
+        self._elaborate_answer(m, answered, word, is_last)
         return m
 
     def _elaborate_queue(self, m: Module, push: Value, word: Signal) -> None:
         """Queue the flits of requests: of all packets that can be under way."""
         depth = 1 << index_width(self._packets * self._memory.flits.packet_length)
-        m.submodules.requests = requests = FlitQueue(len(word), depth=depth)
+        m.submodules.requests = requests = FlitQueue(len(word), depth=depth, passes=True)
         m.d.comb += [
             requests.push.eq(push),
             requests.i.eq(word),
@@ -84,31 +84,31 @@ class PartReceiver(wiring.Component):
             requests.take.eq(requests.some & self.request.ready),
         ]
 
-    def _elaborate_answer(self, m: Module, comes: Value, is_last: Signal, word: Signal) -> None:
-        """Read the header of an answer flit by flit, then pass on its data, and at its end the response."""
-        width, headers = len(word), self._memory.header_flits
+    def _elaborate_answer(self, m: Module, comes: Value, word: Signal, is_last: Signal) -> None:
+        """Read the header of an answer flit by flit; pass on its data, and its response once it is complete."""
+        width, headers, layout = len(word), self._memory.header_flits, header_layout(self._memory)
         held = Signal(headers * width)
-        at, index = Signal(headers + 1, init=1), Signal(len(self.index))  # one-hot, the data last
+        at, index = Signal(headers + 2, init=1), Signal(len(self.index))  # one-hot, the data behind the first one last
         is_past = Signal()  # behind the last beat
-        layout = header_layout(self._memory)
         header = layout(held[: layout.size])
+        is_data, is_end = at[-2:].any() & ~is_past, index == header.end
+        says = -(-(layout["size"].offset + 2) // width)  # flits that have the response
         with m.If(comes):
-            goes_on = at[-1] & ~is_last
             m.d.sync += [
-                at.eq(Mux(is_last, 1, Cat(Const(0, 1), at[:-2], at[-2] | at[-1]))),
-                index.eq(Mux(goes_on, index + 1, 0)),
-                is_past.eq(goes_on & (is_past | (index == header.end))),
+                at.eq(Mux(is_last, 1, Cat(Const(0, 1), at[:-2], at[-2:].any()))),
+                index.eq(Mux(is_data & ~is_last, index + 1, 0)),
+                is_past.eq(at[-2:].any() & ~is_last & (is_past | is_end)),
             ]
             for place in range(headers):
                 with m.If(at[place]):
                     m.d.sync += held[place * width : (place + 1) * width].eq(word)
         m.d.sync += [
-            self.write.eq(comes & at[-1] & ~is_past & header.kind[0]),
+            self.write.eq(comes & is_data & header.kind[0]),
             self.index.eq(index),
             self.tag.eq(header.tag),
             self.word.eq(word),
             self.answer.tag.eq(header.tag),
             self.answer.resp.eq(header.size[:2]),
-            self.answers[0].eq(comes & is_last & ~header.kind[0]),
-            self.answers[1].eq(comes & is_last & header.kind[0]),
+            self.answers[0].eq(comes & at[says] & ~header.kind[0]),
+            self.answers[1].eq(comes & is_data & is_end & header.kind[0]),
         ]

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from hdnhw.endpoints.axi4.format import MemoryFormat
 from hdnhw.endpoints.axi4.part_buffer import PacketSignature
 from hdnhw.rtl.arbiter import first_in_order, service_order
-from hdnhw.rtl.bits import equals, index_width, selected
+from hdnhw.rtl.bits import below, equals, index_width, padded, selected
 from hdnhw.rtl.channel import injection_signature
 from hdnhw.rtl.header import header_layout
 
@@ -44,53 +44,41 @@ class PartSender(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        memory, width, length = self._memory, self._memory.flits.flit_width, self._memory.flits.packet_length
-        active, load, chosen = Signal(), Signal(), Signal(len(self.packets))
-        header = Signal(memory.header_flits * width)
-        flit, room, is_tail = (
-            Signal(index_width(length)),
-            Signal(),
-            Signal(init=1),
-        )  # a tail too while there is no packet
-        in_header, index = Signal(memory.header_flits), Signal(memory.header_fields["end"])
-        gives = Signal(len(self.packets))  # that whose data come now; the header is 0 by then
+        width, length, headers = (
+            self._memory.flits.flit_width,
+            self._memory.flits.packet_length,
+            self._memory.header_flits,
+        )
+        room, load, idle = Signal(), Signal(), Signal(init=1)  # idle: all flits of a packet are on their way
+        flit, header = Signal(index_width(length)), Signal(headers * width)  # the next flit; what is left of the header
+        chosen, gives = Signal(len(self.packets)), Signal(len(self.packets))  # gives: whose data come next
         first, is_chosen = self._elaborate_choice(m, load)
+        words = self._header(first)
         m.d.comb += [
             room.eq(~self.inject.valid | self.inject.ready),
-            load.eq(room & is_tail & is_chosen),
+            load.eq(room & idle & is_chosen),
         ]
         data = selected(gives, [packet.data for packet in self.packets])
         with m.If(room):
             m.d.sync += [
-                self.inject.valid.eq(active),
-                self.inject.payload.eq(header[:width] | data),
-                flit.eq(flit + 1),
-                is_tail.eq(is_tail | equals(flit, length - 2)),
-                in_header.eq(in_header[1:]),
-                gives.eq(Mux(in_header[1:].any(), 0, chosen)),
-                header.eq(header[width:]),
-            ]
-            with m.If(is_tail):
-                m.d.sync += active.eq(0)
-            with m.If(~in_header.any()):
-                m.d.sync += index.eq(index + 1)
-        with m.If(load):
-            m.d.sync += [
-                active.eq(1),
-                flit.eq(0),
-                is_tail.eq(0),
-                index.eq(0),
-                in_header.eq(~0),
+                self.inject.valid.eq(load | ~idle),
+                # Of the header and data one is 0.
+                self.inject.payload.eq(Mux(idle, words[:width], header[:width] | data)),
+                flit.eq(Mux(idle, 1, flit + 1)),
                 gives.eq(0),
-                chosen.eq(first),
-                header.eq(self._header(first)),
             ]
+            with m.If(~idle & equals(flit, length - 1)):
+                m.d.sync += idle.eq(1)
+            with m.Elif(~idle & ~below(flit, headers - 1)):
+                m.d.sync += gives.eq(chosen)
+        with m.If(room | idle):
+            m.d.sync += header.eq(Mux(idle, padded(words, headers * width), header)[width:])
+        with m.If(idle):
+            m.d.sync += chosen.eq(first)
+        with m.If(load):
+            m.d.sync += [idle.eq(0), *([gives.eq(first)] if headers == 1 else [])]
         for number, packet in enumerate(self.packets):
-            m.d.comb += [
-                packet.head.ready.eq(first[number] & load),
-                packet.index.eq(index),
-                packet.done.eq(chosen[number] & active & room & is_tail),
-            ]
+            m.d.comb += [packet.head.ready.eq(first[number] & load), packet.take.eq(gives[number] & room)]
         return m
 
     def _elaborate_choice(self, m: Module, load: Signal) -> tuple[Signal, Signal]:
@@ -104,7 +92,7 @@ class PartSender(wiring.Component):
             m.d.sync += [picked.eq(Cat(first.values())), some.eq(Cat(requests.values()).any())]
         return picked, some
 
-    def _header(self, first: Signal) -> Value:
+    def _header(self, first: Value) -> Value:
         """Return the header of the packet that comes next, with the node as its source."""
         layout = header_layout(self._memory)
         words = selected(first, [packet.head.payload.as_value() for packet in self.packets])

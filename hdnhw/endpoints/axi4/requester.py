@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
 from hdnhw.endpoints.axi4.layout import answer_layout, channels
-from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer
+from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer, place_of_beat
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
 from hdnhw.endpoints.axi4.tags import TagRing
 from hdnhw.rtl.bits import equals, index_width
-from hdnhw.rtl.header import header_layout
 from hdnhw.topology.address import AddressLayout
 
 _PLACE = ("dst", "end", "size", "fixed", "addr")
@@ -33,8 +32,11 @@ class WriteRequester(wiring.Component):
 
     Members
     -------
+    address : In(address width)
+        The node's own packed address.
     aw, w : In(stream), b : Out(stream)
-    packet : Out(PacketSignature)
+    packet, own : Out(PacketSignature)
+        To others, and to the node's own memory.
     answered : In(1), answer : In(answer_layout)
     """
 
@@ -42,10 +44,12 @@ class WriteRequester(wiring.Component):
         self._memory, self._layout = memory, layout
         super().__init__(
             {
+                "address": In(memory.flits.address_width),
                 "aw": In(_channel(memory, "aw")),
                 "w": In(_channel(memory, "w")),
                 "b": Out(_channel(memory, "b")),
                 "packet": Out(PacketSignature(memory)),
+                "own": Out(PacketSignature(memory)),
                 "answered": In(1),
                 "answer": In(answer_layout(memory)),
             }
@@ -57,47 +61,60 @@ class WriteRequester(wiring.Component):
         m.submodules.buffer = buffer = PartBuffer(self._memory)
         m.submodules.tags = tags = TagRing(self._memory)
         connect(m, wiring.flipped(self.aw), splitter.burst)
-        connect(m, buffer.packet, wiring.flipped(self.packet))
-        m.d.comb += [tags.answered.eq(self.answered), tags.answer.eq(self.answer)]
+        m.d.comb += [
+            splitter.address.eq(self.address),
+            tags.answered.eq(self.answered),
+            tags.answer.eq(self.answer),
+        ]
         self._elaborate_collecting(m, splitter.part, buffer, tags)
+        self._elaborate_packets(m, splitter.part.payload.own, buffer)
         self._elaborate_answer(m, tags)
         return m
 
     def _elaborate_collecting(self, m: Module, part: Any, buffer: Any, tags: Any) -> None:
         """Take the data of a part that has a tag and a place; those of a part that is refused are lost."""
-        about, head = part.payload, Signal(header_layout(self._memory))
-        collecting, push, ends, at_end = Signal(), Signal(), Signal(), Signal()
-        width, behind = self._memory.bytes, Signal.like(about.end)
-        place = Signal(len(about.end))  # of the beat; buffer.index stands still when a part is refused
+        about, head = part.payload, buffer.head
+        push, ends = Signal(), Signal()
+        place, at_end = place_of_beat(m, about.end, push)
+        width, strobes = self._memory.bytes, Signal(len(head.strobes))
         m.d.comb += [
-            self.w.ready.eq(collecting),
-            push.eq(collecting & self.w.valid),
-            behind.eq(place + 1),
-            ends.eq(push & at_end),
+            self.w.ready.eq(part.valid & tags.free & buffer.room),
+            push.eq(self.w.ready & self.w.valid),
+            ends.eq(Mux(about.refused, push & at_end, buffer.closed)),
             buffer.push.eq(push & ~about.refused),
             buffer.word.eq(self.w.payload.data),
-            buffer.close.eq(ends & ~about.refused),
+            buffer.close.eq(push & at_end & ~about.refused),
             part.ready.eq(ends),
             tags.part.last.eq(about.last),
             tags.part.id.eq(about.id),
             tags.part.refused.eq(about.refused),
             tags.resp.eq(about.resp),
-            buffer.head.eq(head),
+            head.tag.eq(tags.tag),
+            *(getattr(head, name).eq(getattr(about, name)) for name in _PLACE),
         ]
         m.d.sync += tags.open.eq(ends)  # the part stays for a cycle
-        with m.If(ends):
-            m.d.sync += [collecting.eq(0), place.eq(0)]
-        with m.Else():
-            m.d.sync += collecting.eq(collecting | (part.valid & buffer.room & tags.free))
-            with m.If(push):
-                m.d.sync += [place.eq(behind), at_end.eq(behind == about.end)]
-        with m.If(~collecting):
-            m.d.sync += at_end.eq(~about.end.any())
-        with m.If(push):
-            for beat in range(self._memory.payload_flits):
-                with m.If(equals(place, beat)):
-                    m.d.sync += head.strobes[beat * width : (beat + 1) * width].eq(self.w.payload.strb)
-        m.d.sync += [head.tag.eq(tags.tag), *(getattr(head, name).eq(getattr(about, name)) for name in _PLACE)]
+        for beat in range(self._memory.payload_flits):
+            own = slice(beat * width, (beat + 1) * width)
+            comes = buffer.room & equals(place, beat)
+            m.d.comb += head.strobes[own].eq(Mux(comes, self.w.payload.strb, strobes[own]))
+            with m.If(comes):
+                m.d.sync += strobes[own].eq(self.w.payload.strb)
+
+    def _elaborate_packets(self, m: Module, comes_own: Value, buffer: Any) -> None:
+        """Offer a part that is complete to the fabric or to the node's memory, when the data before are taken there."""
+        is_own, was_own, head = Signal(), Signal(), buffer.packet.head
+        with m.If(buffer.closed):
+            m.d.sync += is_own.eq(comes_own)
+        with m.If(head.valid & head.ready):
+            m.d.sync += was_own.eq(is_own)
+        m.d.comb += [
+            self.packet.head.valid.eq(head.valid & ~is_own & ~(buffer.sends & was_own)),
+            self.own.head.valid.eq(head.valid & is_own & ~buffer.sends),
+            head.ready.eq(self.packet.head.ready | self.own.head.ready),
+            buffer.packet.take.eq(Mux(was_own, self.own.take, self.packet.take)),
+        ]
+        for packet in (self.packet, self.own):
+            m.d.comb += [packet.head.payload.eq(head.payload), packet.data.eq(buffer.packet.data)]
 
     def _elaborate_answer(self, m: Module, tags: Any) -> None:
         """Give the worst response of a burst when all its parts are answered."""
@@ -127,8 +144,11 @@ class ReadRequester(wiring.Component):
 
     Members
     -------
+    address : In(address width)
+        The node's own packed address.
     ar : In(stream), r : Out(stream)
-    packet : Out(PacketSignature)
+    packet, own : Out(PacketSignature)
+        To others, and to the node's own memory.
     answered : In(1), answer : In(answer_layout)
     write, tag, index, word
         Data, see :class:`hdnhw.endpoints.axi4.part_receiver.PartReceiver`.
@@ -139,9 +159,11 @@ class ReadRequester(wiring.Component):
         fields = memory.header_fields
         super().__init__(
             {
+                "address": In(memory.flits.address_width),
                 "ar": In(_channel(memory, "ar")),
                 "r": Out(_channel(memory, "r")),
                 "packet": Out(PacketSignature(memory)),
+                "own": Out(PacketSignature(memory)),
                 "answered": In(1),
                 "answer": In(answer_layout(memory)),
                 "write": In(1),
@@ -156,38 +178,42 @@ class ReadRequester(wiring.Component):
         m.submodules.splitter = splitter = BurstSplitter(self._memory, self._layout)
         m.submodules.tags = tags = TagRing(self._memory)
         connect(m, wiring.flipped(self.ar), splitter.burst)
-        m.d.comb += [tags.answered.eq(self.answered), tags.answer.eq(self.answer)]
+        m.d.comb += [
+            splitter.address.eq(self.address),
+            tags.answered.eq(self.answered),
+            tags.answer.eq(self.answer),
+        ]
         self._elaborate_request(m, splitter.part, tags)
         self._elaborate_data(m, tags)
         return m
 
     def _elaborate_request(self, m: Module, part: Any, tags: Any) -> None:
-        about, head = part.payload, self.packet.head
-        takes = Signal()
+        """Offer a part that has a tag as a packet; one that is refused has its tag only."""
+        about, gone = part.payload, Signal()
+        is_offered = part.valid & tags.free & ~gone
+        for packet, is_its in ((self.packet, ~about.own), (self.own, about.own)):
+            head = packet.head.payload
+            m.d.comb += [
+                packet.head.valid.eq(is_offered & ~about.refused & is_its),
+                *(getattr(head, name).eq(getattr(about, name)) for name in _PLACE),
+                head.tag.eq(tags.tag),
+                head.kind.eq(MemoryKind.READ),
+            ]
         m.d.comb += [
-            takes.eq(part.valid & tags.free & ~head.valid),
-            part.ready.eq(tags.free & ~head.valid),
+            part.ready.eq(gone),
+            tags.open.eq(gone),
             *(getattr(tags.part, name).eq(getattr(about, name)) for name in ("id", "last", "end", "refused")),
             tags.resp.eq(about.resp),
         ]
-        m.d.sync += tags.open.eq(takes)  # the part stays for a cycle
-        with m.If(takes):
-            m.d.sync += [
-                *(getattr(head.payload, name).eq(getattr(about, name)) for name in _PLACE),
-                head.payload.tag.eq(tags.tag),
-                head.payload.kind.eq(MemoryKind.READ),
-                head.valid.eq(~about.refused),
-            ]
-        with m.Elif(head.ready):
-            m.d.sync += head.valid.eq(0)
+        m.d.sync += gone.eq(self.packet.head.ready | self.own.head.ready | (is_offered & about.refused))
 
     def _elaborate_data(self, m: Module, tags: Any) -> None:
         """Keep the data of each tag, and give those of the oldest one."""
         place, width = index_width(self._memory.payload_flits), self._memory.flits.flit_width
         m.submodules.words = words = memory.Memory(shape=width, depth=1 << place + len(self.tag), init=[])
         write, read = words.write_port(), words.read_port(domain="comb")
-        index, free, gives, at_end = Signal(len(self.index)), Signal(), Signal(), Signal()
-        beat = self.r.payload
+        free, gives, beat = Signal(), Signal(), self.r.payload
+        index, at_end = place_of_beat(m, tags.oldest.end, gives)
         m.d.comb += [
             write.addr.eq(Cat(self.index[:place], self.tag)),
             write.data.eq(self.word),
@@ -195,12 +221,10 @@ class ReadRequester(wiring.Component):
             read.addr.eq(Cat(index[:place], tags.oldest_tag)),
             free.eq(~self.r.valid | self.r.ready),
             gives.eq(tags.ready & free),
-            at_end.eq(index == tags.oldest.end),
             tags.retire.eq(gives & at_end),
         ]
         with m.If(gives):
             m.d.sync += [
-                index.eq(Mux(at_end, 0, index + 1)),
                 beat.data.eq(Mux(tags.oldest.refused, Const(0, width), read.data)),
                 beat.resp.eq(tags.oldest_resp),
                 beat.id.eq(tags.oldest.id),

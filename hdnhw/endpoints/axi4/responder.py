@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
-from hdnhw.endpoints.axi4.layout import Burst, channels
-from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer
+from hdnhw.endpoints.axi4.layout import Burst, answer_layout, channels
+from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer, place_of_beat
 from hdnhw.endpoints.axi4.skid import SkidBuffer
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.rtl.fifos import ShortQueue
@@ -23,21 +23,33 @@ def _channel(memory: MemoryFormat, name: str) -> stream.Signature:
 
 
 def origin_layout(memory: MemoryFormat) -> data.StructLayout:
-    """Return who asked, and what they call it."""
-    return data.StructLayout({name: memory.header_fields[name] for name in ("src", "tag")})
+    """Return who asked, whether that is the node's own manager, what they call it, and its last beat."""
+    return data.StructLayout({"own": 1, **{name: memory.header_fields[name] for name in ("src", "tag", "end")}})
 
 
 class _State(enum.IntEnum):
-    """Bits of the state, of which one is set."""
+    """Bits of the state: what comes next, and whether flits are taken whatever happens."""
 
-    HEADER = 0
-    START = 1
-    DATA = 2
-    SKIP = 3
+    FIRST = 0
+    HEADER = 1
+    WRITE = 2
+    READ = 3
+    DATA = 4
+    OWN = 5
+    SKIP = 6
+    FLOWS = 7
+
+    @property
+    def code(self) -> int:
+        """The state in which it comes next; WRITE and READ are the last flits of headers of more than one."""
+        flows = self in (_State.HEADER, _State.WRITE, _State.READ, _State.SKIP)
+        return 1 << self | flows << _State.FLOWS
 
 
 class RequestPlayer(wiring.Component):
     """Play requests one after the other: the address, and of writes the data, which do not wait for each other.
+
+    Between two requests of the fabric one of the node's own manager is played, and the other way round.
 
     Parameters
     ----------
@@ -46,6 +58,8 @@ class RequestPlayer(wiring.Component):
     Members
     -------
     request : In(stream of flits)
+    own : In(PacketSignature).array(2)
+        Writes and reads of the node's own manager.
     aw, w, ar : Out(stream)
     writes, reads : Out(stream of origin_layout)
         Who waits for the responses of the memory, in their order.
@@ -57,6 +71,7 @@ class RequestPlayer(wiring.Component):
         super().__init__(
             {
                 "request": In(stream.Signature(memory.flits.flit_width)),
+                "own": In(PacketSignature(memory)).array(2),
                 **{name: Out(_channel(memory, name)) for name in ("aw", "w", "ar")},
                 "writes": Out(origin),
                 "reads": Out(origin),
@@ -65,87 +80,133 @@ class RequestPlayer(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        length, headers = self._memory.flits.packet_length, self._memory.header_flits
-        state, layout = Signal(len(_State), name="state", init=1 << _State.HEADER), header_layout(self._memory)
-        count = Signal(index_width(length))
-        held = Signal(headers * self._memory.flits.flit_width)
-        header = layout(held[: layout.size])
-        take, is_tail, starts = Signal(), Signal(), Signal()
-        m.d.comb += take.eq(self.request.valid & self.request.ready)
-        self._elaborate_start(m, header, starts, state[_State.START])
+        flits, headers, layout = self._memory.flits, self._memory.header_flits, header_layout(self._memory)
+        state = Signal(len(_State), name="state", init=_State.FIRST.code)
+        count, is_tail = Signal(index_width(flits.packet_length)), Signal()
+        held = Signal(headers * flits.flit_width)  # of the header, but for the flit that comes
+        header = layout(Cat(held[flits.flit_width :], self.request.payload)[: layout.size])
+        take, beats, may, opens = Signal(), Signal(), Signal(), Signal()
         m.submodules.data = data = SkidBuffer(channels(self._memory, inside=True)["w"])
         connect(m, data.o, wiring.flipped(self.w))
-        beats = Signal()
-        m.d.comb += beats.eq(self.request.valid & state[_State.DATA] & data.i.ready)
-        is_end = self._elaborate_data(m, header, starts, beats, data.i)
-        m.d.comb += self.request.ready.eq(
-            state[_State.HEADER] | state[_State.SKIP] | (state[_State.DATA] & data.i.ready)
-        )
+        # Flits of a request do not wait for a channel of addresses once the first one is taken.
+        picked, picks, goes = self._elaborate_own(m, state[_State.FIRST] & may, take)
+        is_read = self.request.payload[layout["kind"].offset]
+        due = [state[_State.WRITE], state[_State.READ]]
+        if headers == 1:
+            due = [state[_State.FIRST] & opens & kind for kind in (~is_read, is_read)]
+        begins = [go | (self.request.valid & each) for go, each in zip(goes, due, strict=True)]
+        is_from_own = picked if headers == 1 else state[_State.FIRST]
+        chosen = [layout(Mux(is_from_own, own.head.payload.as_value(), header.as_value())) for own in self.own]
+        rooms = self._elaborate_start(m, chosen, begins, goes)
+        rooms &= ~(begins[0] | begins[1] if headers == 1 else goes[0] | goes[1] | due[0] | due[1])
+        is_data = state[_State.DATA] | state[_State.OWN]
+        is_end = self._elaborate_data(m, chosen[0], is_data, beats, state[_State.OWN], data.i)
+        m.d.sync += [may.eq(rooms), opens.eq(rooms & ~picks)]
+        m.d.comb += [
+            self.request.ready.eq(
+                (state[_State.FIRST] & opens) | state[_State.FLOWS] | (state[_State.DATA] & data.i.ready)
+            ),
+            take.eq(self.request.valid & self.request.ready),
+            beats.eq(data.i.ready & (state[_State.OWN] | (state[_State.DATA] & self.request.valid))),
+        ]
         with m.If(take):
-            m.d.sync += [count.eq(Mux(is_tail, 0, count + 1)), is_tail.eq(equals(count, length - 2))]
-        with m.If(take & state[_State.HEADER]):
-            m.d.sync += held.eq(Cat(held, self.request.payload)[len(self.request.payload) :])
-            with m.If(equals(count, headers - 1)):
-                m.d.sync += state.eq(1 << _State.START)
-        with m.If(starts):
-            m.d.sync += state.eq(Mux(header.kind[0], 1 << _State.SKIP, 1 << _State.DATA))
+            m.d.sync += [count.eq(Mux(is_tail, 0, count + 1)), is_tail.eq(equals(count, flits.packet_length - 2))]
+        if headers > 1:
+            self._elaborate_header(m, state, count, take, held, is_read)
+        with m.If(begins[1] & ~goes[1]):
+            m.d.sync += state.eq(_State.SKIP.code)
+        with m.If(begins[0]):
+            m.d.sync += state.eq(Mux(goes[0], _State.OWN.code, _State.DATA.code))
         with m.If(beats & is_end):
-            m.d.sync += state.eq(1 << _State.SKIP)
+            m.d.sync += state.eq(Mux(state[_State.OWN], _State.FIRST.code, _State.SKIP.code))
         with m.If(take & is_tail):
-            m.d.sync += state.eq(1 << _State.HEADER)
+            m.d.sync += state.eq(_State.FIRST.code)
         return m
 
-    def _elaborate_start(self, m: Module, header: Any, starts: Signal, is_due: Value) -> None:
-        """Offer the address of a burst, and note who asked, when there is room for both."""
-        may = []
-        for channel, origins, is_kind in (
-            (self.aw, self.writes, ~header.kind[0]),
-            (self.ar, self.reads, header.kind[0]),
-        ):
+    def _elaborate_header(
+        self, m: Module, state: Signal, count: Signal, take: Value, held: Signal, is_read: Value
+    ) -> None:
+        """Take the header but for its last flit."""
+        headers, kept = self._memory.header_flits, Signal()
+        moves = state[_State.FIRST] if headers == 2 else take & (state[_State.FIRST] | state[_State.HEADER])
+        with m.If(moves):
+            m.d.sync += held.eq(Cat(held, self.request.payload)[len(self.request.payload) :])
+        with m.If(take & state[_State.FIRST]):
+            starts = Mux(is_read, _State.READ.code, _State.WRITE.code)
+            m.d.sync += [kept.eq(is_read), state.eq(starts if headers == 2 else _State.HEADER.code)]
+        if headers > 2:
+            with m.If(take & state[_State.HEADER] & equals(count, headers - 2)):
+                m.d.sync += state.eq(Mux(kept, _State.READ.code, _State.WRITE.code))
+
+    def _elaborate_own(self, m: Module, may: Value, take: Value) -> tuple[Signal, Value, list[Value]]:
+        """Pick a request of the node's own manager; it goes between two of the fabric, and these take turns with it.
+
+        Return whether one is picked, whether one will be in the next cycle, and whether a write goes, and a read.
+        """
+        picked, is_read, was_own = Signal(), Signal(), Signal()
+        write, read = (own.head.valid for own in self.own)
+        goes = [may & picked & ~is_read, may & picked & is_read]
+        picks = Mux(picked, ~may, ~was_own & (write | read))
+        m.d.sync += picked.eq(picks)
+        with m.If(~picked):
+            m.d.sync += is_read.eq(read & ~(is_read & write))
+        with m.If(may & picked):
+            m.d.sync += was_own.eq(1)
+        with m.Elif(take | ~self.request.valid):
+            m.d.sync += was_own.eq(0)
+        for own, each in zip(self.own, goes, strict=True):
+            m.d.comb += own.head.ready.eq(each)
+        return picked, picks, goes
+
+    def _elaborate_start(self, m: Module, headers: list[Any], begins: list[Value], own: list[Value]) -> Value:
+        """Offer the address of a burst, and note who asked; return whether there is room for both, of both kinds."""
+        rooms: Value = Const(1)
+        for number, (channel, origins) in enumerate(((self.aw, self.writes), (self.ar, self.reads))):
             queue = ShortQueue(origin_layout(self._memory), depth=PENDING)
             m.submodules += queue
             connect(m, queue.o, wiring.flipped(origins))
-            room = Signal(name="room")
-            m.d.sync += room.eq(~queue.held[-1] & ~channel.valid)  # the next request starts some cycles later
-            may.append(is_kind & room)
-            begins, beat = starts & is_kind, channel.payload
-            m.d.comb += [queue.push.eq(begins), queue.i.src.eq(header.src), queue.i.tag.eq(header.tag)]
-            with m.If(begins):
+            rooms &= ~queue.held[-1] & (~channel.valid | channel.ready)
+            header, beat = headers[number], channel.payload
+            m.d.comb += [
+                queue.push.eq(begins[number]),
+                queue.i.own.eq(own[number]),
+                *(getattr(queue.i, name).eq(getattr(header, name)) for name in ("src", "tag", "end")),
+            ]
+            with m.If(~channel.valid):
                 m.d.sync += [
-                    channel.valid.eq(1),
                     beat.addr.eq(header.addr),
                     beat.len.eq(header.end),
                     beat.size.eq(header.size),
                     beat.burst.eq(Mux(header.fixed, Burst.FIXED, Burst.INCR)),
                 ]
+            with m.If(begins[number]):
+                m.d.sync += channel.valid.eq(1)
             with m.Elif(channel.ready):
                 m.d.sync += channel.valid.eq(0)
-        m.d.comb += starts.eq(is_due & (may[0] | may[1]))
+        return rooms
 
-    def _elaborate_data(self, m: Module, header: Any, starts: Value, take: Value, to: Any) -> Value:
-        """Pass on the data of a write, beat by beat; return whether the flit is the last one."""
-        strobes = Signal(len(header.strobes))
-        index = Signal(len(header.end))
-        is_end, behind = Signal(), (index + 1)[: len(index)]
+    def _elaborate_data(self, m: Module, header: Any, is_now: Value, take: Value, is_own: Value, to: Any) -> Value:
+        """Pass on the data of a write, beat by beat; return whether the beat is the last one."""
+        strobes, left, is_end = Signal(len(header.strobes)), Signal(len(header.end)), Signal()
+        own = self.own[0]
         m.d.comb += [
+            own.take.eq(take & is_own),
             to.valid.eq(take),
-            to.payload.data.eq(self.request.payload),
+            to.payload.data.eq(Mux(is_own, own.data, self.request.payload)),
             to.payload.strb.eq(strobes[: self._memory.bytes]),
             to.payload.last.eq(is_end),
         ]
-        with m.If(starts):
-            m.d.sync += [strobes.eq(header.strobes), index.eq(0), is_end.eq(~header.end.any())]
+        with m.If(~is_now):
+            m.d.sync += [strobes.eq(header.strobes), left.eq(header.end), is_end.eq(~header.end.any())]
         with m.If(take):
-            m.d.sync += [
-                strobes.eq(strobes[self._memory.bytes :]),
-                index.eq(behind),
-                is_end.eq(behind == header.end),
-            ]
+            m.d.sync += [strobes.eq(strobes[self._memory.bytes :]), left.eq(left - 1), is_end.eq(equals(left, 1))]
         return is_end
 
 
 class AnswerCollector(wiring.Component):
     """Answers of a memory: the response of a write by itself, the data of a read when all are here.
+
+    What the node's own manager asked for goes straight to it.
 
     Parameters
     ----------
@@ -156,6 +217,12 @@ class AnswerCollector(wiring.Component):
     b, r : In(stream)
     writes, reads : In(stream of origin_layout)
     written, data : Out(PacketSignature)
+    blocked : In(1).array(2)
+        The node's own manager gets a response, or data, from the fabric: what is here for it waits.
+    answers : Out(1).array(2), answer : Out(answer_layout).array(2)
+        Answers to a write, and to a read, of the node's own manager.
+    write : Out(1), index : Out, word : Out(flit_width)
+        Data that it has read, see :class:`hdnhw.endpoints.axi4.part_receiver.PartReceiver`.
     """
 
     def __init__(self, memory: MemoryFormat) -> None:
@@ -168,6 +235,12 @@ class AnswerCollector(wiring.Component):
                 "reads": In(origin),
                 "written": Out(packet),
                 "data": Out(packet),
+                "blocked": In(1).array(2),
+                "answers": Out(1).array(2),
+                "answer": Out(answer_layout(memory)).array(2),
+                "write": Out(1),
+                "index": Out(memory.header_fields["end"]),
+                "word": Out(memory.flits.flit_width),
             }
         )
 
@@ -178,20 +251,27 @@ class AnswerCollector(wiring.Component):
         return m
 
     def _elaborate_written(self, m: Module) -> None:
-        head, takes = self.written.head, Signal()
+        head, origin, takes = self.written.head, self.writes.payload, Signal()
         m.d.comb += [
-            self.b.ready.eq(self.writes.valid & ~head.valid),
+            self.b.ready.eq(self.writes.valid & ~self.writes.ready & ~Mux(origin.own, self.blocked[0], head.valid)),
             takes.eq(self.b.valid & self.b.ready),
-            self.writes.ready.eq(takes),
         ]
-        with m.If(takes):
+        m.d.sync += self.writes.ready.eq(takes)
+        with m.If(~self.blocked[0]):
             m.d.sync += [
-                head.valid.eq(1),
+                self.answers[0].eq(takes & origin.own),
+                self.answer[0].tag.eq(origin.tag),
+                self.answer[0].resp.eq(self.b.payload.resp),
+            ]
+        with m.If(~head.valid):
+            m.d.sync += [
                 head.payload.kind.eq(MemoryKind.WRITTEN),
-                head.payload.dst.eq(self.writes.payload.src),
-                head.payload.tag.eq(self.writes.payload.tag),
+                head.payload.dst.eq(origin.src),
+                head.payload.tag.eq(origin.tag),
                 head.payload.size.eq(self.b.payload.resp),
             ]
+        with m.If(takes & ~origin.own):
+            m.d.sync += head.valid.eq(1)
         with m.Elif(head.ready):
             m.d.sync += head.valid.eq(0)
 
@@ -199,24 +279,33 @@ class AnswerCollector(wiring.Component):
         """Collect the beats of a read; its response is the worst of theirs."""
         m.submodules.buffer = buffer = PartBuffer(self._memory)
         connect(m, buffer.packet, wiring.flipped(self.data))
-        head, beat = Signal(header_layout(self._memory)), self.r.payload
-        worst, resp, takes = Signal(2), Signal(2), Signal()
+        origin, beat, head = self.reads.payload, self.r.payload, buffer.head
+        takes, ends = Signal(), Signal()
+        place, at_end = place_of_beat(m, origin.end, takes)
+        worst, resp = Signal(2), Signal(2)
         m.d.comb += [
-            self.r.ready.eq(self.reads.valid & buffer.room),
+            self.r.ready.eq(self.reads.valid & ~self.reads.ready & buffer.room & ~(origin.own & self.blocked[1])),
             takes.eq(self.r.valid & self.r.ready),
-            resp.eq(Mux(beat.resp > worst, beat.resp, worst)),
-            buffer.push.eq(takes),
+            resp.eq(Mux(buffer.room & (beat.resp > worst), beat.resp, worst)),
+            ends.eq(Mux(origin.own, takes & at_end, buffer.closed)),
+            buffer.push.eq(takes & ~origin.own),
             buffer.word.eq(beat.data),
-            buffer.close.eq(takes & beat.last),
-            self.reads.ready.eq(buffer.close),
-            buffer.head.eq(head),
+            buffer.close.eq(buffer.push & at_end),
+            head.kind.eq(MemoryKind.DATA),
+            head.dst.eq(origin.src),
+            head.tag.eq(origin.tag),
+            head.end.eq(origin.end),
+            head.size.eq(resp),
         ]
-        with m.If(takes):
+        m.d.sync += self.reads.ready.eq(ends)
+        with m.If(self.reads.ready | takes):
+            m.d.sync += worst.eq(Mux(self.reads.ready, 0, resp))
+        with m.If(~self.blocked[1]):
             m.d.sync += [
-                worst.eq(Mux(beat.last, 0, resp)),
-                head.kind.eq(MemoryKind.DATA),
-                head.dst.eq(self.reads.payload.src),
-                head.tag.eq(self.reads.payload.tag),
-                head.end.eq(buffer.index),
-                head.size.eq(resp),
+                self.write.eq(takes & origin.own),
+                self.index.eq(place),
+                self.word.eq(beat.data),
+                self.answers[1].eq(takes & origin.own & at_end),
+                self.answer[1].tag.eq(origin.tag),
+                self.answer[1].resp.eq(resp),
             ]

@@ -10,34 +10,35 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
 from hdnhw.endpoints.axi4.layout import Burst, Response, address_layout, part_layout
-from hdnhw.rtl.bits import below, equals
+from hdnhw.rtl.bits import below, equals, padded
 from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 
 _WRAP, _SIZE = 4, 7
 """Bits of the beats of a WRAP burst less one; most bits of a beat's offset."""
 
-_OFFSET, _ONES = _WRAP + _SIZE, (1 << _SIZE) - 1
-"""Bits of an offset in a WRAP."""
+_PAGE = 12
+"""Bits of an address that differ within a burst."""
 
 
 class _State(enum.IntEnum):
     """Bits of the state, of which one is set."""
 
     IDLE = 0
-    ROOM = 1
+    TURN = 1
     REACH = 2
     LENGTH = 3
-    STEP = 4
-    OFFER = 5
-    ADD = 6
-    MOVE = 7
+    OFFER = 4
+    WAIT = 5
+    MOVE = 6
 
 
 class BurstSplitter(wiring.Component):
-    """Cut bursts into parts, one after the other; a part takes seven cycles at least.
+    """Cut bursts into parts, one after the other.
 
-    A part ends where the packet is full, the burst ends, or a WRAP turns round.
+    The first part is offered a cycle behind its burst, four if that is a WRAP; each other one two cycles after the one
+    before is taken, three if that was at once. A part ends where the packet is full, the burst ends, or a WRAP turns
+    round.
 
     Parameters
     ----------
@@ -46,63 +47,49 @@ class BurstSplitter(wiring.Component):
 
     Members
     -------
+    address : In(address width)
+        The node's own packed address.
     burst : In(stream of address_layout)
     part : Out(stream of part_layout)
+        It stays for a cycle behind the one in which it is taken.
     """
 
     def __init__(self, memory: MemoryFormat, layout: AddressLayout) -> None:
         self._memory, self._layout = memory, layout
         burst = address_layout(id_width=memory.endpoints.id_width, address_width=memory.address_bits)
-        super().__init__({"burst": In(stream.Signature(burst)), "part": Out(stream.Signature(part_layout(memory)))})
+        super().__init__(
+            {
+                "address": In(memory.flits.address_width),
+                "burst": In(stream.Signature(burst)),
+                "part": Out(stream.Signature(part_layout(memory))),
+            }
+        )
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         part, state = self.part.payload, Signal(len(_State), name="state", init=1 << _State.IDLE)
-        left = Signal(8)  # beats behind the first one
-        is_wrap = Signal()
-        mask = Signal(_OFFSET)  # offsets inside a WRAP
-        room = Signal(_WRAP)
-        reach, turns = Signal(8), Signal()
-        taken = Signal(8)  # beats of the part behind the first one
-        step = Signal(len(part.addr))
-        aligned, behind = Signal(_SIZE), Signal(len(part.addr))
-        others = Signal(8)  # beats behind the part
+        reach, rest = Signal(8), Signal(8)  # beats behind the first one: of the part and to the turn, and beyond it
+        turns = Signal()  # there is a turn ahead
+        wraps = Signal(_WRAP)  # beats of a WRAP behind its first one
+        is_new = Signal()  # offered for the first time: what comes behind it is not known by the next cycle
         m.d.comb += [self.burst.ready.eq(state[_State.IDLE]), self.part.valid.eq(state[_State.OFFER])]
-        after_offer = Mux(part.last, 1 << _State.IDLE, 1 << _State.ADD)
         with m.If(state[_State.IDLE]):
-            self._elaborate_start(m, left, is_wrap, mask)
-            m.d.sync += state.eq(Mux(self.burst.valid, 1 << _State.ROOM, 1 << _State.IDLE))
-        with m.If(state[_State.ROOM]):
-            m.d.sync += room.eq(_right(~part.addr[:_OFFSET] & mask, part.size)[:_WRAP])
-        with m.If(state[_State.REACH]):
-            first = is_wrap & (room < left[:_WRAP])
-            m.d.sync += [turns.eq(first), reach.eq(Mux(first, _wide(room, len(left)), left))]
-        with m.If(state[_State.LENGTH]):
-            self._elaborate_length(m, reach, turns, taken)
-        with m.If(state[_State.STEP]):
-            m.d.sync += step.eq(_left(_wide(part.end + 1, len(step)), part.size))
-        with m.If(state[_State.OFFER]):
-            m.d.sync += state.eq(Mux(self.part.ready, after_offer, 1 << _State.OFFER))
-        # There are cycles enough for these.
-        m.d.sync += [
-            aligned.eq(part.addr[:_SIZE] & _left(Const(_ONES, _SIZE), part.size)),
-            others.eq((left + ~taken)[: len(left)]),
-            behind.eq(Cat(aligned, part.addr[_SIZE:]) + step),
-        ]
-        with m.If(state[_State.ADD]):
-            m.d.sync += left.eq(others)
-        with m.If(state[_State.MOVE]):
-            wrapped = Cat((part.addr[:_OFFSET] & ~mask) | (behind[:_OFFSET] & mask), part.addr[_OFFSET:])
-            with m.If(~part.fixed):
-                m.d.sync += part.addr.eq(Mux(is_wrap, wrapped, behind))
-            m.d.sync += state.eq(1 << _State.ROOM)
-        with m.If(
-            state[_State.ROOM] | state[_State.REACH] | state[_State.LENGTH] | state[_State.STEP] | state[_State.ADD]
-        ):
-            m.d.sync += state.eq(Cat(Const(0, 1), state[:-1]))
+            is_wrap = equals(self.burst.payload.burst, Burst.WRAP)
+            self._elaborate_start(m)
+            self._limit(m, self.burst.payload.len, Const(0, 1))
+            m.d.sync += [reach.eq(self.burst.payload.len), turns.eq(0), wraps.eq(self.burst.payload.len[:_WRAP])]
+            starts = Mux(is_wrap, 1 << _State.TURN, 1 << _State.OFFER)
+            m.d.sync += state.eq(Mux(self.burst.valid, starts, 1 << _State.IDLE))
+        with m.If(state[_State.OFFER] & self.part.ready):
+            behind = Mux(is_new, 1 << _State.WAIT, 1 << _State.MOVE)
+            m.d.sync += state.eq(Mux(part.last, 1 << _State.IDLE, behind))
+        m.d.sync += is_new.eq(~state[_State.OFFER])
+        with m.If(state[_State.WAIT]):
+            m.d.sync += state.eq(1 << _State.MOVE)
+        self._elaborate_wrap(m, state, reach, rest, turns, wraps)
         return m
 
-    def _elaborate_start(self, m: Module, left: Signal, is_wrap: Signal, mask: Signal) -> None:
+    def _elaborate_start(self, m: Module) -> None:
         """Take a burst, and find whether it is refused."""
         burst, part, bits = self.burst.payload, self.part.payload, self._memory.endpoints.memory_bits
         is_there, node = self._elaborate_node(m, burst.addr)
@@ -110,14 +97,12 @@ class BurstSplitter(wiring.Component):
         m.d.sync += [
             part.addr.eq(burst.addr[:bits]),
             part.dst.eq(node),
+            part.own.eq(node == self.address),
             part.id.eq(burst.id),
             part.size.eq(burst.size[: len(part.size)]),
             part.fixed.eq(equals(burst.burst, Burst.FIXED)),
             part.refused.eq(~is_there | ~is_known),
             part.resp.eq(Mux(is_there, Response.SLVERR, Response.DECERR)),
-            left.eq(burst.len),
-            is_wrap.eq(equals(burst.burst, Burst.WRAP)),
-            mask.eq(_left(Cat(Const(_ONES, _SIZE), burst.len[:_WRAP], Const(0, _SIZE)), burst.size)[_SIZE:]),
         ]
 
     def _elaborate_node(self, m: Module, address: Value) -> tuple[Value, Value]:
@@ -135,20 +120,64 @@ class BurstSplitter(wiring.Component):
         m.d.comb += node.eq(reduce(or_, nodes))
         return Cat(hits).any(), node
 
-    def _elaborate_length(self, m: Module, reach: Signal, turns: Signal, taken: Signal) -> None:
-        """Find the last beat of the part: `reach` is that of the burst, or before a WRAP `turns` round."""
+    def _elaborate_wrap(
+        self, m: Module, state: Signal, reach: Signal, rest: Signal, turns: Signal, wraps: Signal
+    ) -> None:
+        """Find where a WRAP turns, and move on behind a part."""
+        part, beats = self.part.payload, self._memory.payload_flits
+        before, mask = Signal(_WRAP), Signal(_WRAP + _SIZE)  # beats from where a WRAP begins anew; bits that it changes
+        with m.If(state[_State.TURN]):
+            m.d.sync += [
+                before.eq(_right(part.addr[: _WRAP + _SIZE], part.size)[:_WRAP] & wraps),
+                mask.eq(_left(padded(wraps, len(mask)), part.size)),
+                state.eq(1 << _State.REACH),
+            ]
+        with m.If(state[_State.REACH]):
+            m.d.sync += [
+                reach.eq(reach & ~padded(before, len(reach))),
+                rest.eq(before - 1),
+                turns.eq(before.any()),
+                state.eq(1 << _State.LENGTH),
+            ]
+        with m.If(state[_State.LENGTH]):
+            self._limit(m, reach, turns)
+            m.d.sync += state.eq(1 << _State.OFFER)
+        aligned = Cat(bit & ~above for bit, above in zip(part.addr[:_SIZE], _ones(part.size), strict=True))
+        behind, others, is_turn, fits = Signal(_PAGE), Signal(8), Signal(), below(reach, beats)
+        begin = Cat(part.addr[: len(mask)] & ~mask, part.addr[len(mask) : _PAGE])
+        step = _left(Const(beats, _PAGE), part.size)
+        end, is_last = Signal(len(part.end)), Signal()
+        m.d.sync += [
+            is_turn.eq(fits),
+            behind.eq(Mux(fits, begin, Cat(aligned, part.addr[_SIZE:_PAGE]) + step)),
+            others.eq(Mux(fits, rest, (reach + Const(256 - beats, 8))[:8])),
+            end.eq(Mux(below(others, beats), others[: len(end)], Const(beats - 1, len(end)))),
+            is_last.eq(below(others, beats)),
+        ]
+        with m.If(state[_State.MOVE]):
+            with m.If(~part.fixed):
+                m.d.sync += part.addr[:_PAGE].eq(behind)
+            m.d.sync += [
+                reach.eq(others),
+                part.end.eq(end),
+                part.last.eq(is_last & ~(turns & ~is_turn)),
+                turns.eq(turns & ~is_turn),
+                state.eq(1 << _State.OFFER),
+            ]
+
+    def _limit(self, m: Module, reach: Value, turns: Value) -> None:
+        """Let the part have as many of the beats to the burst's end, or to where it `turns` round, as fit."""
         part, beats = self.part.payload, self._memory.payload_flits
         fits = below(reach, beats)
         m.d.sync += [
             part.end.eq(Mux(fits, reach[: len(part.end)], Const(beats - 1, len(part.end)))),
             part.last.eq(fits & ~turns),
-            taken.eq(Mux(fits, reach, Const(beats - 1, len(taken)))),
         ]
 
 
-def _wide(value: Value, width: int) -> Value:
-    """Return a value with so many bits."""
-    return Cat(value, Const(0, width))[:width]
+def _ones(size: Value) -> Value:
+    """Return the bits of a beat's offset that are below its size."""
+    return _left(Const((1 << _SIZE) - 1, 2 * _SIZE), size)[_SIZE:]
 
 
 def _left(value: Value, places: Value) -> Value:

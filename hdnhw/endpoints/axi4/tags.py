@@ -36,7 +36,7 @@ class TagRing(wiring.Component):
     answered : In(1), answer : In(answer_layout)
         The answer of a part has come.
     ready : Out(1)
-        The oldest part is answered. Not in the cycle after `retire`.
+        The oldest part is answered, since the cycle before. Not in the cycle after `retire`.
     oldest, oldest_tag, oldest_resp : Out
     retire : In(1)
         Take its tag back; only if `ready`.
@@ -84,9 +84,15 @@ class TagRing(wiring.Component):
         with m.If(self.retire):
             m.d.sync += self.oldest_tag.eq(self.oldest_tag + step)
         m.d.sync += level.eq(counted(level, self.open, self.retire))
-        choose = {"oldest": [each.as_value() for each in parts], "oldest_resp": resps, "ready": done}
-        for name, values in choose.items():
-            chosen = Array(filled(values))[self.oldest_tag] if count > 1 else values[0]
-            m.d.sync += getattr(self, name).eq(chosen & ~self.retire if name == "ready" else chosen)
+        oldest, resp, is_done = (
+            Array(filled(values))[self.oldest_tag] if count > 1 else values[0]
+            for values in ([each.as_value() for each in parts], resps, done)
+        )
+        comes = self.answered & (self.answer.tag == self.oldest_tag)
+        m.d.sync += [
+            self.oldest.eq(oldest),
+            self.oldest_resp.eq(Mux(comes, self.answer.resp, resp)),
+            self.ready.eq((is_done | comes) & ~self.retire),
+        ]
         m.d.comb += self.free.eq(~level[-1])
         return m

@@ -53,7 +53,7 @@ def test_bursts_of_what_is_emitted_come_out_whole(network, options, endpoints):
             "strobes are changed",
         ),
         (  # a burst never wraps
-            r"(\\writes.splitter.is_wrap  <=) .*;",
+            r"(\\writes.splitter.turns  <=) .*;",
             r"\1 1'h0;",
             "strobes are changed|what is written is changed",
         ),

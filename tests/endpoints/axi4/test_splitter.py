@@ -52,6 +52,7 @@ def test_parts_are_the_beats_of_the_burst(simulate, send, receive, name):
     got = []
 
     async def user(ctx):
+        ctx.set(dut.address, 1)
         items = [{"id": i, "addr": a, "len": n, "size": s & 7, "burst": b} for i, a, n, s, b in bursts]
         await send(ctx, dut.burst, items, lambda: rng.random() < 0.3)
 
@@ -75,6 +76,7 @@ def test_parts_are_the_beats_of_the_burst(simulate, send, receive, name):
             continue
         assert not any(part["refused"] for part in parts)
         assert all(part["dst"] == addr >> 16 for part in parts)
+        assert all(part["own"] == (addr >> 16 == 1) for part in parts)
         assert all(part["size"] == size for part in parts)
         assert all(part["end"] < memory.payload_flits for part in parts)
         came = [
