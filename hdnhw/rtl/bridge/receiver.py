@@ -82,7 +82,7 @@ class Receiver(wiring.Component):
         begins_body, ends_packets, comes = Signal(), Signal(), Signal()
         place, _, ends_flit, is_tail, next_is_tail = packet_place(m, link, valid, in_packets, clears=last)
         left, number, tags = self._elaborate_header(m, valid, word, in_header)
-        tail, is_final = Signal(), Signal()
+        tail, is_final = Signal(name="tail"), Signal(name="is_final")
         m.d.comb += [
             comes.eq(valid & in_packets),
             begins_body.eq(valid & in_header[-2]),
@@ -240,7 +240,7 @@ class Receiver(wiring.Component):
             flit = Cat(pieces, word)
             with m.If(comes):
                 m.d.sync += pieces.eq(flit[link.word_width :])
-        is_free, is_wrong, ended = Signal(), Signal(), Signal()
+        is_free, is_wrong, ended = Signal(name="is_free"), Signal(name="is_wrong"), Signal()
         slot, first, late = (Signal(width, name=name, reset_less=True) for name in ("slot_found", "first", "late_slot"))
         taken = [getattr(self, f"taken_{queue}") for queue in range(len(link.queues))]
         to = Cat(

@@ -162,14 +162,15 @@ class Sender(wiring.Component):
             read.addr.eq(following[: width - 1]),
         ]
         # First and following stand from the cycle behind the plan of a frame to the end of its header.
-        gathers, is_again, is_new = Signal(), Signal(), Signal()
+        gathers, is_again, is_new = Signal(name="gathers"), Signal(), Signal(name="is_new")
         m.d.sync += [
             gathers.eq((following != self._written) & ~gathered[-1] & ~gathers & ~self._holds & ~self._back),
             is_again.eq(first != highest),
             is_new.eq(~(following - highest)[width - 1]),
             self.resent.eq(self._begins & self._has_packets & is_again),
         ]
-        (tag_read,) = held(m, [read.data])  # gathering waits until it is that of the packet behind the one before
+        # Gathering waits until it is that of the packet behind the one before.
+        (tag_read,) = held(m, [read.data], name="tag_read")
         # No two of these come in one cycle.
         with m.If(gathers):
             m.d.sync += [following.eq(following + 1), gathered.eq(gathered + 1)]
@@ -189,7 +190,8 @@ class Sender(wiring.Component):
     def _elaborate_frames(self, m: Module) -> None:
         """Plan a frame when there is something to say and the last one ends, begin it, and count its words."""
         tells, greets, idle = Signal(), Signal(), Signal(range(IDLE_CYCLES + 1), init=IDLE_CYCLES)
-        hello, sends, says, is_still, may_begin = Signal(), Signal(), Signal(), Signal(), Signal()
+        hello, sends, says = Signal(), Signal(name="sends"), Signal(name="says")
+        is_still, may_begin = Signal(name="is_still"), Signal(name="may_begin")
         m.d.sync += [
             hello.eq(greets | ~self.is_up & idle[-1]),
             sends.eq(self.is_up & self._gathered.any() & ~self._back & ~self._holds),
@@ -307,8 +309,8 @@ class Sender(wiring.Component):
         """Send words, by way of registers, and the check behind them."""
         width, parts = self._link.word_width, self._link.flit_words
         # The first register of a flit is that of block RAM.
-        flit, of_header = Signal(len(word_read), reset_less=True), Signal(width, reset_less=True)
-        word, rest = Signal(width, name="word", reset_less=True), Signal(max(1, (parts - 1) * width), reset_less=True)
+        sizes = {"read_flit": len(word_read), "of_header": width, "word": width, "rest": max(1, (parts - 1) * width)}
+        flit, of_header, word, rest = (Signal(size, name=name, reset_less=True) for name, size in sizes.items())
         names = ("valid", "check", "last", "of_flit", "is_first")
         valid, check, last, of_flit, is_first = stages = [Signal(5, name=name) for name in names]
         is_valid = self._in_header.any() | self._in_packets | self._in_check.any()
@@ -342,7 +344,7 @@ class Sender(wiring.Component):
                 if self._link.check_words > 1:
                     with m.If(check[4]):
                         m.d.sync += sums[-1].eq(Cat(sums[-1], fill)[width:])
-        (late,) = held(m, held(m, [word]))
+        (late,) = held(m, held(m, [word], name="word_3"), name="word_4")
         payload = Cat(Mux(check[4], padded(~reduce(xor, sums), max(width, CHECK_WIDTH))[:width], late), last[4])
         self._elaborate_output(m, valid[4], payload)
 
@@ -351,7 +353,7 @@ class Sender(wiring.Component):
         tx, bits = self.tx, (QUEUE - 1).bit_length()
         m.submodules.waiting = waiting = memory.Memory(shape=len(payload), depth=QUEUE, init=[])
         write, read = waiting.write_port(), waiting.read_port(domain="comb")
-        level, has_word, moves, leaves = Signal(bits), Signal(), Signal(), Signal()
+        level, has_word, moves, leaves = Signal(bits, name="level"), Signal(name="has_word"), Signal(), Signal()
         out = Signal(len(payload), name="out", reset_less=True)
         m.d.comb += [
             write.data.eq(payload),

@@ -55,7 +55,7 @@ class Session(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        now, own = Signal(EPOCH_WIDTH, reset_less=True), Signal(EPOCH_WIDTH, reset_less=True)
+        now, own = (Signal(EPOCH_WIDTH, name=name, reset_less=True) for name in ("now", "epoch"))
         silence = Signal(self._silence.bit_length(), init=self._silence)
         m.d.sync += now.eq(now + 1)
         m.d.comb += [self.own.eq(own), self.greets.eq(self.good & self.hello & ~self.is_open)]

@@ -26,11 +26,11 @@ def is_phase(phase: Value, number: int, length: int) -> Value:
     return equals(phase, flit_codes(length)[number % length])
 
 
-def held(m: Module, values: Iterable[Value]) -> list[Signal]:
+def held(m: Module, values: Iterable[Value], *, name: str = "held") -> list[Signal]:
     """Return values of the cycle before; not within a condition."""
     registers = []
     for value in values:
-        registers.append(Signal(len(value), name="held", reset_less=True))
+        registers.append(Signal(len(value), name=name, reset_less=True))
         m.d.sync += registers[-1].eq(value)
     return registers
 
@@ -48,7 +48,7 @@ def packet_place(
     """
     parts, length = link.flit_words, link.machine.spec.packet_length
     codes = flit_codes(length)
-    place, part = Signal(index_width(length), name="place"), Signal(range(max(2, parts)), name="part")
+    place, part = Signal(index_width(length), name="flit_place"), Signal(range(max(2, parts)), name="part")
     is_tail, next_is_tail = Signal(name="is_tail"), Signal(name="next_is_tail")
     ends_flit = equals(part, parts - 1) if parts > 1 else Const(1)
     m.d.comb += next_is_tail.eq(is_tail)
