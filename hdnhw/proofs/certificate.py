@@ -22,8 +22,11 @@ ASSUMPTIONS = (
     "of endpoints no more is looked at than their streams' rules, of AXI4-Stream the sender and the granter, and of "
     "collective engines barriers; whole frames and bursts in one schedule of few cycles, with any data",
     "the sender's buffer has the data that it says, the granter's receiver gives back no more than was granted",
-    "the top level around endpoints, and that of clocks of nodes, is not looked at but for its registers; nor are a "
-    "chip of several and its bridges",
+    "the top level around endpoints, and that of clocks of nodes, is not looked at but for its registers; nor is a "
+    "chip of several",
+    "the check of a frame fails unless it is whole and as it was sent; on a link no frame overtakes another one",
+    "sides of a link agree on numbers only after a hello of each with its present epoch; headers tell what the "
+    "receiver says; of bridges the CRC, the choice of epochs and the queues to routers are not looked at",
     "clock crossings and what an ejection buffer does with the flits that it has taken in are not looked at",
 )
 """What a proof takes for granted."""

@@ -1,17 +1,21 @@
 """Inductive invariants of rigs: what holds at first, and after each cycle if it held before, and leaves no claim open.
 
-ABC finds them; z3, another solver, checks them on the circuit that is made of the text anew.
+ABC finds them; z3, another solver, checks them on the circuit that is made of the text anew. Of a rig whose claims and
+hints follow from themselves some cycles before, no more is an invariant than how many these are.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 Invariant = Mapping[str, Any]
 """``registers``: their names; ``clauses``: each numbers of registers, from 1 on, one of which is 1 at least, or 0 where
-its number is negative."""
+its number is negative. Or ``steps`` alone: what must hold follows from itself in so many cycles before."""
+
+MOST_STEPS = 8
+"""Cycles from which something may follow, at most."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,8 @@ def check_invariant(path: Path, invariant: Invariant, outputs: Sequence[int]) ->
     import z3
 
     circuit, clauses = read_circuit(path), []
+    if "steps" in invariant:
+        return _check_steps(circuit, invariant["steps"], outputs)
     names = _names(path, len(circuit.following))
     places = {name: (place, inverted) for place, (name, inverted) in enumerate(names)}
     try:
@@ -121,20 +127,10 @@ def check_invariant(path: Path, invariant: Invariant, outputs: Sequence[int]) ->
     if any(all(is_set for _, is_set in clause) for clause in clauses):
         return "it does not hold at first"
     solver = z3.SolverFor("QF_FD")
-    first = 1 + circuit.inputs
-    values = [z3.BoolVal(False), *(z3.Bool(f"n{number}") for number in range(1, first + len(circuit.following)))]
-
-    def value(literal: int) -> Any:
-        return z3.Not(values[literal >> 1]) if literal & 1 else values[literal >> 1]
-
-    for left, right in circuit.gates:
-        gate = z3.Bool(f"n{len(values)}")
-        solver.add(gate == z3.And(value(left), value(right)))
-        values.append(gate)
+    registers = [z3.Bool(f"r{number}") for number in range(len(circuit.following))]
+    value = _cycle(solver, circuit, registers, 0)
     for clause in clauses:
-        solver.add(
-            z3.Or([values[first + place] if is_set else z3.Not(values[first + place]) for place, is_set in clause])
-        )
+        solver.add(z3.Or([registers[place] if is_set else z3.Not(registers[place]) for place, is_set in clause]))
     wrong = [value(output) for output in asked]
     if solver.check(z3.Or(wrong)) != z3.unsat:
         return "it leaves a claim open"
@@ -142,6 +138,43 @@ def check_invariant(path: Path, invariant: Invariant, outputs: Sequence[int]) ->
     after = [[value(circuit.following[place] ^ (not is_set)) for place, is_set in clause] for clause in clauses]
     solver.add(z3.Or([z3.Not(z3.Or(clause)) for clause in after]))
     return "" if solver.check() == z3.unsat else "it does not hold in the cycle after one in which it does"
+
+
+def _check_steps(circuit: Circuit, steps: Any, outputs: Sequence[int]) -> str:
+    """Check that outputs of a circuit are 0 in its first cycles, and in one if they are in so many before."""
+    import z3
+
+    known = all(type(output) is int and 0 <= output < len(circuit.outputs) for output in outputs)
+    if type(steps) is not int or not 0 < steps <= MOST_STEPS or not known:
+        return "it names registers or claims that the text does not have"
+    for is_first in (True, False):
+        solver = z3.SolverFor("QF_FD")
+        values = [z3.BoolVal(False) if is_first else z3.Bool(f"r{number}") for number in range(len(circuit.following))]
+        for cycle in range(steps if is_first else steps + 1):
+            value = _cycle(solver, circuit, values, cycle)
+            wrong = [value(circuit.outputs[output]) for output in outputs]
+            if (is_first or cycle == steps) and any(solver.check(one) != z3.unsat for one in wrong):
+                return f"it does not hold {'at first' if is_first else 'in the cycle after some in which it does'}"
+            solver.add([z3.Not(one) for one in wrong])
+            values = [value(literal) for literal in circuit.following]
+    return ""
+
+
+def _cycle(solver: Any, circuit: Circuit, registers: Sequence[Any], cycle: int) -> Callable[[int], Any]:
+    """Give a solver the gates of a circuit in one cycle; return what gives the values of its literals."""
+    import z3
+
+    inputs = (z3.Bool(f"i{cycle}.{number}") for number in range(circuit.inputs))
+    values = [z3.BoolVal(False), *inputs, *registers]
+
+    def value(literal: int) -> Any:
+        return z3.Not(values[literal >> 1]) if literal & 1 else values[literal >> 1]
+
+    for left, right in circuit.gates:
+        gate = z3.Bool(f"g{cycle}.{len(values)}")
+        solver.add(gate == z3.And(value(left), value(right)))
+        values.append(gate)
+    return value
 
 
 def _cubes(text: str, registers: int) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.fpga.tools import tool_versions
+from hdnhw.proofs.bridges import prove_bridges
 from hdnhw.proofs.certificate import check_certificate, check_folder, digests, write_certificate
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.endpoints import properties_of, prove_endpoints
@@ -57,7 +58,7 @@ def prove_fabric(
     """
     tools = {**tool_versions(["yosys"]), "hdnhw": version("hdnhw")}
     findings = _findings(fabric, seconds, partial(settle, invariants=folder is not None), say)
-    missing = {*BARE, *properties_of(fabric), *(["chips"] if fabric.chips else [])} - {
+    missing = {*BARE, *properties_of(fabric), *(["chips", "links"] if fabric.chips else [])} - {
         finding.property for finding in findings
     }
     answers = [(finding.property, finding.answer) for finding in findings]
@@ -126,6 +127,7 @@ def _findings(fabric: EmittedFabric, seconds: float, settle: Settle, say: Say) -
         *prove_delivery(fabric, **given),
         *prove_waiting(fabric, **given),
         *prove_endpoints(fabric, **given),
+        *prove_bridges(fabric, **given),
     ]
 
 

@@ -80,9 +80,13 @@ class Rig:
         Conditions that may help to prove the claims; one that does not hold says nothing.
     cycles : int
         Of a rig with a schedule, its length: claims are checked within it, and not for all time; 0 of any other.
+    steps : int
+        Of a rig whose claims and hints follow from themselves in some cycles before, how many these are; 0 if no more
+        is known than that an invariant may be found.
     """
 
     cycles = 0
+    steps = 0
 
     def __init__(self, fabric: EmittedFabric, module: str, *, file: str | None = None) -> None:
         self._fabric, self._machine, self.module = fabric, fabric.machine, module

@@ -189,10 +189,12 @@ def _invariant(rig: Rig, seconds: float, outputs: Sequence[int]) -> dict[str, An
             circuit = rig.circuit(Path(folder), budget)
         except SpentError:
             return {}
+        own = {"rig": rig.digest, "outputs": [*outputs]}
+        if rig.steps:
+            steps = {"steps": rig.steps}
+            return {} if check_invariant(circuit, steps, outputs) else {**own, **steps}
         found = find_invariant(circuit, budget=budget, outputs=outputs)
-        if found is None:
-            return {}
-        return {"rig": rig.digest, "outputs": [*outputs], **named_invariant(circuit, found)}
+        return {} if found is None else {**own, **named_invariant(circuit, found)}
 
 
 class Recheck:
