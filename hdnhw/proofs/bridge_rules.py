@@ -4,6 +4,7 @@ Between the sides frames may be lost, doubled, and as late as may be, but none o
 """
 
 from hdnhw.proofs.bridge import BridgeRig, copy_cycles
+from hdnhw.rtl.bits import flit_codes, index_width
 from hdnhw.rtl.bridge.bridge import LEAST_TURN
 from hdnhw.rtl.bridge.frame import EPOCH_WIDTH
 from hdnhw.verilog.fabric import EmittedFabric
@@ -17,6 +18,8 @@ class TakeRig(BridgeRig):
     fabric : EmittedFabric
     module : str
     """
+
+    steps = 4
 
     def __init__(self, fabric: EmittedFabric, module: str) -> None:
         super().__init__(fabric, module)
@@ -74,6 +77,13 @@ class TakeRig(BridgeRig):
         copy = copy_cycles(self._link)
         line = copy + self._length
         self._register("line", f"{{line[{line - 2}:0], says_take}}", width=line)
+        self._look("reads", "reads", 1)
+        self._look("reading_place", "reading_place", index_width(self._length))
+        self._hint(f"reads == |line[{self._length - 1}:0]")
+        codes = " | ".join(f"(line[{place}] ? {code} : 0)" for place, code in enumerate(flit_codes(self._length)))
+        self._hint(f"reading_place == ({codes})")
+        for place in range(self._length):
+            self._hint(f"!line[{place}] || apart == {min(place, turn - 1)}")
         self.claims += [
             (
                 "packets pass while no numbers are agreed upon, or without a hello",
@@ -109,6 +119,8 @@ class RulesRig(BridgeRig):
     fabric : EmittedFabric
     module : str
     """
+
+    steps = 2
 
     def __init__(self, fabric: EmittedFabric, module: str) -> None:
         super().__init__(fabric, module)

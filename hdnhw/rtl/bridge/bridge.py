@@ -243,7 +243,8 @@ class Bridge(wiring.Component):
         """Lead the flits of what is taken to the sender."""
         length = self._link.machine.spec.packet_length
         late = 2 if len(flits) > 1 else 0  # from several block RAMs to one it is far
-        place, reads, writes = Signal(index_width(length), name="place"), Signal(), Signal(2 + late, name="writes")
+        place, reads = Signal(index_width(length), name="reading_place"), Signal(name="reads")
+        writes = Signal(2 + late, name="writes")
         which = Signal(len(takes))
         following = next_flit(place, length)
         with m.If(reads):
