@@ -110,7 +110,7 @@ class FlitQueue(wiring.Component):
             shape=len(self.i), depth=self._depth, init=[], attrs={"no_rw_check": 1}
         )
         write, read, level, reads = flits.write_port(), flits.read_port(), self.level, Signal()
-        passes = Signal() if self._passes else Const(0, 1)
+        passes = Signal(name="passes") if self._passes else Const(0, 1)
         m.d.comb += [
             write.en.eq(self.push & ~passes if self._passes else self.push),
             write.data.eq(self.i),
