@@ -51,5 +51,5 @@ def fabric_component(spec: FabricSpec, *, node_clocks: bool = False, cut: ChipOp
     if spec.endpoints is None:
         component = Fabric(machine)
     else:
-        component = declared("emitted")[spec.endpoints.kind](machine, "fabric", {}).component()
+        component = declared("emitted")[spec.endpoints.kind].of(machine)(machine, "fabric", {}).component()
     return ClockedComponent(component) if node_clocks else component

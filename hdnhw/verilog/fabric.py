@@ -209,7 +209,7 @@ def check_clocks(machine: Machine) -> None:
     endpoints = machine.spec.endpoints
     if machine.spec.gapless_packets:
         raise SpecError("node clocks do not go with gapless packets: a flit may come a cycle later from another clock")
-    if endpoints is not None and not declared("emitted")[endpoints.kind].has_streams:
+    if endpoints is not None and not declared("emitted")[endpoints.kind].of(machine).has_streams:
         raise SpecError(f"node clocks are for terminals that are streams alone, not for {endpoints.title}")
 
 

@@ -17,6 +17,7 @@ import hdnhw
 from hdnhw.endpoints.axi4 import accesses, lanes
 from hdnhw.endpoints.axi4.accesses import AccessPlayer
 from hdnhw.endpoints.axi4.bench import MemoryBench
+from hdnhw.endpoints.axi4.emitted_map import device_tree, system_rdl
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import Block
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
@@ -27,6 +28,7 @@ from hdnhw.networks.parse import parse
 from hdnhw.networks.placing import place
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import emit_fabric
 
 SYSTEM = EXAMPLE.format(schema=SCHEMA_FILE, file="soc.toml", name="soc", kinds="")
@@ -154,11 +156,43 @@ def test_the_map_is_read_back_by_its_own_compiler(soc, tmp_path):
     found = {one.inst_name: (one.absolute_address, one.size) for one in compiler.elaborate().top.children()}
     assert found == {
         "uart_mem": (0x1000_0000, 0x1000),
-        "ram_0_mem": (0x8000_0000, 0x10_0000),
-        "ram_1_mem": (0x9000_0000, 0x2000),
+        "ram_mem_0": (0x8000_0000, 0x10_0000),
+        "ram_mem_1": (0x9000_0000, 0x2000),
     }
     tree = (tmp_path / "out" / "soc.dtsi").read_text()
     assert "ram@80000000 {\n\t\t\treg = <0x80000000 0x100000>, <0x90000000 0x2000>;" in tree
+
+
+def test_a_map_has_each_name_once_and_sizes_of_more_than_a_cell():
+    blocks = [
+        Block(name="a", kind="axi4-subordinate", ranges=((0x0, 0x1000), (0x2000, 0x1000))),
+        Block(name="a_1", kind="axi4-subordinate", ranges=((0x8000, 0x1000),)),
+    ]
+    names = re.findall(r"(\w+) @", system_rdl("soc", tuple(blocks)))
+    assert sorted(names) == ["a_1_mem", "a_mem_0", "a_mem_1"]
+    whole = Block(name="ram", kind="axi4-subordinate", ranges=((0, 1 << 32),))
+    assert "reg = <0x0 0x0 0x1 0x0>;" in device_tree("soc", (whole,), 32)
+
+
+def system_of(*blocks, **options):
+    endpoints = AxiMemorySpec(memory_bits=12, outstanding=1, blocks=blocks, **options)
+    return FabricSpec(network=parse("cube(1)"), gapless_packets=True, endpoints=endpoints)
+
+
+def test_each_module_is_there_once_whatever_blocks_are_named():
+    spec = system_of(
+        {"name": "a", "kind": "axi4-manager", "node": 0},
+        {"name": "b", "kind": "axi4-subordinate", "node": 0, "ranges": [[0, 0x1000]]},
+        {"name": "a_b", "kind": "axi4-manager", "node": 1},
+        {"name": "crossing", "kind": "axi4-subordinate", "node": 1, "ranges": [[0x1000, 0x1000]], "clock": "slow"},
+    )
+    fabric = emit_fabric(spec, top="soc")
+    units = fabric.endpoints.units
+    found = re.findall(r"^module (\w+)", fabric.files["soc_system.sv"], re.MULTILINE)
+    assert len({*units}) == len(units) == 2
+    assert sorted(found) == sorted([*units, "soc_system_crossing", "soc_system"])
+    with pytest.raises(SpecError, match="written as Verilog alone"):
+        fabric_component(spec)
 
 
 BLOCKS = (

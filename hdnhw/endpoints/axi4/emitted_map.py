@@ -11,7 +11,7 @@ _CELL = 32
 def _ranges(blocks: tuple[Block, ...]) -> Iterator[tuple[str, Block, int, int]]:
     """Yield each range by its address: its name, its block, base and size."""
     found = [
-        (f"{block.name}_{number}" if len(block.ranges) > 1 else block.name, block, *one)
+        (f"{block.name}_mem_{number}" if len(block.ranges) > 1 else f"{block.name}_mem", block, *one)
         for block in blocks
         for number, one in enumerate(block.ranges)
     ]
@@ -24,13 +24,14 @@ def system_rdl(name: str, blocks: tuple[Block, ...]) -> str:
     lines.append(f"addrmap {name} {{")
     for label, block, base, size in _ranges(blocks):
         entries = f"mementries = {size * 8 // block.data_width}; memwidth = {block.data_width};"
-        lines.append(f"    external mem {{ {entries} }} {label}_mem @ {base:#x};")
+        lines.append(f"    external mem {{ {entries} }} {label} @ {base:#x};")
     return "\n".join([*lines, "};", ""])
 
 
 def device_tree(name: str, blocks: tuple[Block, ...], address_width: int) -> str:
     """Return the map as a part of a device tree, to be included, with a node for each block that has addresses."""
-    cells = 2 if address_width > _CELL else 1
+    largest = max(size for block in blocks for _, size in block.ranges)
+    cells = 2 if max(address_width, largest.bit_length()) > _CELL else 1
 
     def number(value: int) -> str:
         return " ".join(f"{value >> _CELL * cell & (1 << _CELL) - 1:#x}" for cell in reversed(range(cells)))

@@ -33,8 +33,7 @@ class EmittedSystem(EmittedEndpoints):
         made = {}
         for node in sorted({block.node for block in self._blocks if block.node is not None}):
             own = [block for block in self._blocks if block.node == node]
-            name = "_".join([self.top, *(block.name for block in own)])
-            made[node] = Part(partial(NodeBlocks, self.machine, own), name)
+            made[node] = Part(partial(NodeBlocks, self.machine, own), f"{self.modules.unit}_{node}")
         return made
 
     @cached_property
