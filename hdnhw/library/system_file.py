@@ -139,7 +139,7 @@ class _Lines:
         self._places: dict[tuple[Any, ...], int] = {(): 1}
         table: tuple[Any, ...] = ()
         blocks = -1
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if re.match(r"\s*\[\[\s*block\s*\]\]", line):
                 blocks, table = blocks + 1, ("block", blocks + 1)
                 self._places[table] = number
@@ -248,6 +248,8 @@ def _block(lines: _Lines, number: int, said: dict[str, Any]) -> Block:
             if key not in said:
                 raise SpecError(f"a block must have a {key}{'' if key == 'name' else ': ' + ', '.join(KINDS)}")
         own = {key: value for key, value in said.items() if key != "traffic"}
+        if "id_width" in own and own["kind"] in KINDS[1:]:
+            raise SpecError(f"id_width must not be given for an {own['kind']}: only an {KINDS[0]} has IDs of its own")
         if "ranges" in own:
             own["ranges"] = _ranges(own["ranges"])
         return Block(**own)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
-from hdnhw.endpoints.axi4.spec_blocks import KINDS
+from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_NODES
 from hdnhw.library.asked import asks
 from hdnhw.library.options import PathLike
 from hdnhw.library.result import Result
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 LEAST_DEGREE, MOST_DEGREE, WITHIN = 4, 6, 1.34
 """Ports of the routers of a network that is chosen: those of a hypercube, no more than the first unless none is found
 with them, and no more than the second. And its nodes for each block, at most."""
-
-MOST_NODES = 1024
-"""Of a system."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +171,7 @@ def placed(described: System) -> tuple[FabricSpec, float]:
     endpoints = AxiMemorySpec(
         outstanding=options.pop("outstanding"),
         memory_bits=window_of(blocks),
-        id_width=max(block.id_width for block in blocks if block.is_manager),
+        id_width=max((block.id_width for block in blocks if block.kind == KINDS[0]), default=1),
         address_width=described.address_width,
         blocks=tuple(replace(block, node=node) for block, node in zip(blocks, nodes, strict=True)),
     )

@@ -69,7 +69,12 @@ def soc(tmp_path):
         ('kind = "axi4-subordinate"', 'kind = "axi4-manager"', 25, "ranges must not be given for an axi4-manager"),
         ('clock = "slow"', 'clock = "slow clock"', 30, "clock must be small letters"),
         ("# node = 3", "data_width = 16", 32, "data_width must be 32 or 64 bits for AXI4-Lite, not 16"),
-        ("# node = 3", "node = -1", 32, "node must be at least 0, not -1"),
+        ("# node = 3", "node = -1", 32, "node must be 0 to 1023, not -1"),
+        ("# node = 3", "id_width = 2", 32, "id_width must not be given for an axi4-lite-subordinate"),
+        ('name = "uart"', 'name = "aclk"', 28, "name must not be that of a clock or reset, 'aclk'"),
+        ('"1M" }', '"1M" }, { base = 0x8000_0000_8000_0000, size = "1M" }', 25, "these differ in 64"),
+        ('"4K" }', '"4K" }, { base = 0x1000_0000, size = "4K" }', 27, "uart and uart have the address 0x10000000"),
+        ('name = "soc"', "# a separator of lines in Unicode: \u2028\nnom = 1", 4, "there is no 'nom'"),
     ],
 )
 def test_each_fault_of_a_file_is_refused_with_its_line(soc, old, new, line, says):
@@ -193,6 +198,20 @@ def test_each_module_is_there_once_whatever_blocks_are_named():
     assert sorted(found) == sorted([*units, "soc_system_crossing", "soc_system"])
     with pytest.raises(SpecError, match="written as Verilog alone"):
         fabric_component(spec)
+
+
+def test_the_test_of_a_system_knows_the_room_of_its_ranges():
+    """No address is of nobody where the ranges are all; and bursts of wide blocks need more."""
+    ram = {"name": "ram", "kind": "axi4-subordinate", "node": 0, "ranges": [[0, 0x1000]]}
+    cpus = [{"name": f"cpu_{node}", "kind": "axi4-manager", "node": node, "data_width": 1024} for node in range(2)]
+    spec = system_of(ram, *cpus, address_width=12)
+    whole = MemoryBench.of(emit_fabric(replace(spec, flit_width=1024), top="soc"))
+    case = whole.make_case(bursts=200, seed=1)
+    assert not any(whole.response(burst, 0) == 3 for one in case["threads"][0] for burst in one)
+    cpus += [{**cpus[0], "name": f"cpu_{node}", "node": node} for node in (2, 3)]
+    spec = replace(system_of(ram, *cpus, address_width=12), network=parse("cube(2)"), flit_width=1024)
+    with pytest.raises(SpecError, match="ranges must have at least 6144 bytes for the test of this system, not 4096"):
+        MemoryBench.of(emit_fabric(spec, top="soc"))
 
 
 BLOCKS = (

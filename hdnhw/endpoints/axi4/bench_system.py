@@ -59,11 +59,11 @@ class SystemBench(MemoryBench):
         return next((block for block in reversed(self._managers) if not block.is_lite), None)
 
     def _check_room(self) -> None:
-        least, threads = min(size for _, size in self._ranges), len(self._managers) * THREADS
-        if least < threads * PART:
-            raise SpecError(
-                f"ranges must have at least {threads * PART} bytes for the test of this system, not {least}"
-            )
+        least, widest = min(size for _, size in self._ranges), max(block.data_width for block in self._managers)
+        needed = len(self._managers) * THREADS * max(PART, widest // 2)  # a WRAP of the widest beats, and some room
+        if least < needed:
+            raise SpecError(f"ranges must have at least {needed} bytes for the test of this system, not {least}")
+        self._has_gaps = sum(size for _, size in self._ranges) < 1 << self.format.address_bits
 
     def make_case(self, *, bursts: int, seed: int, hold: int = 0, to_one: bool = False) -> dict[str, Any]:
         """Return what the bench is told, see :meth:`MemoryBench.make_case`."""
@@ -123,7 +123,7 @@ class SystemBench(MemoryBench):
 
     def _address(self, rng: random.Random, burst: Burst, start: int, part: int) -> int:
         """Return where a burst begins: as drawn in a part of a range, or at an address that no block has."""
-        if rng.random() >= IMPOSSIBLE_SHARE:
+        if rng.random() >= IMPOSSIBLE_SHARE or not self._has_gaps:
             offset = burst.get("address")
             length = burst.get("length", len(burst.get("data", "")) // 2)
             return start + (rng.randrange(part - length) if offset is None else int(offset))

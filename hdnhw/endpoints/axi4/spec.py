@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hdnhw.endpoints.axi4.spec_blocks import Block, made_blocks
+from hdnhw.endpoints.axi4.spec_blocks import MOST_WINDOW, Block, made_blocks
 from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.options import Size, option
 from hdnhw.support.errors import SpecError
@@ -33,7 +33,7 @@ class AxiMemorySpec(EndpointSpec):
     test: ClassVar[str] = "axi4"
 
     memory_bits: int = option(
-        22, Size, "address bits of a node's memory", metavar="BITS", least=12, most=48, unit="bits"
+        22, Size, "address bits of a node's memory", metavar="BITS", least=12, most=MOST_WINDOW, unit="bits"
     )
     id_width: int = option(4, Size, "bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
     outstanding: int = option(

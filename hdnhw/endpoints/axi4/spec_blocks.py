@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from operator import index
 from typing import Any
 
@@ -14,6 +15,12 @@ KINDS = ("axi4-manager", "axi4-subordinate", "axi4-lite-manager", "axi4-lite-sub
 
 LEAST_RANGE = 4096
 """Bytes of a range of addresses: no burst of AXI4 crosses a multiple of them."""
+
+MOST_NODES = 1024
+"""Of a system."""
+
+MOST_WINDOW = 48
+"""Bits of an address in which those of one subordinate may differ."""
 
 MOST_ADDRESS = 64
 """Bits of an address."""
@@ -54,7 +61,9 @@ class Block(Options):
     data_width: int = option(32, Size, "bits of its data", least=8, most=1024, power_of_two=True, unit="bits")
     id_width: int = option(4, Size, "bits of the IDs of an AXI4 manager", least=1, most=16, unit="bits")
     clock: str = option("", Text, "name of its clock; none for that of the fabric")
-    node: int | None = option(None, Size, "node that it is joined to; chosen by traffic if there is none", least=0)
+    node: int | None = option(
+        None, Size, "node that it is joined to; chosen by traffic if there is none", least=0, most=MOST_NODES - 1
+    )
     ranges: tuple[tuple[int, int], ...] = option((), Given, "base and size of each range of addresses, in bytes")
 
     def __post_init__(self) -> None:
@@ -63,6 +72,8 @@ class Block(Options):
             if (text or what == "name") and not re.fullmatch("[a-z](_?[a-z0-9])*", text):
                 allowed = "small letters, digits and single _ between them, a letter first"
                 raise SpecError(f"{named(what)} must be {allowed}, not {text!r}")
+        if self.name in ("aclk", "aresetn"):
+            raise SpecError(f"{named('name')} must not be that of a clock or reset, {self.name!r}")
         if self.is_lite and self.data_width not in (32, 64):
             raise SpecError(f"{named('data_width')} must be 32 or 64 bits for AXI4-Lite, not {self.data_width}")
         object.__setattr__(self, "ranges", tuple((index(base), index(size)) for base, size in self.ranges))
@@ -76,6 +87,11 @@ class Block(Options):
             if base < 0 or base % size:
                 bases = f"{named('ranges')} must have bases that are multiples of their sizes"
                 raise SpecError(f"{bases}, not {base:#x} for {size:#x} bytes")
+        if self.ranges and self.window > MOST_WINDOW:
+            raise SpecError(
+                f"{named('ranges')} of a block must be alike above the lowest {MOST_WINDOW} bits of an address: these "
+                f"differ in {self.window}"
+            )
 
     @property
     def is_manager(self) -> bool:
@@ -123,8 +139,8 @@ def made_blocks(given: Sequence[Block | Mapping[str, Any]]) -> tuple[Block, ...]
     for role, is_manager in (("manager", True), ("subordinate", False)):
         if not any(block.is_manager == is_manager for block in blocks):
             raise SpecError(f"a system must have a {role}")
-    for one in (ranges := sorted((*place, block.name) for block in blocks for place in block.ranges)):
-        for base, size, name in ranges:
-            if one[0] < base < one[0] + one[1] or (one[0] == base and (size, name) > one[1:]):
-                raise SpecError(f"{one[2]} and {name} have the address {base:#x} in common")
+    ranges = sorted((*place, block.name) for block in blocks for place in block.ranges)
+    for (start, size, name), (base, _, second) in pairwise(ranges):
+        if base < start + size:
+            raise SpecError(f"{name} and {second} have the address {base:#x} in common")
     return blocks
