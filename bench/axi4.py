@@ -41,7 +41,7 @@ BUSY = {
 
 def column(options: dict[str, Any]) -> list[str]:
     """Return the cells of a machine: the least, mean and most cycles, and bytes a cycle."""
-    endpoints = AxiMemorySpec(**({"outstanding": OUTSTANDING} if options else {}))
+    endpoints = AxiMemorySpec(outstanding=OUTSTANDING) if options else AxiMemorySpec()
     bench = AxiRates(emit_fabric(FabricSpec(network=parse(NETWORK), endpoints=endpoints, **options)))
     width = bench.machine.endpoint_format.bytes
     lone = [

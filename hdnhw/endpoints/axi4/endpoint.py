@@ -77,7 +77,7 @@ class MemoryEndpoint(wiring.Component):
         m.submodules.receiver = receiver = PartReceiver(memory, sources=self._sources if serves else 0)
         player, collector = self._elaborate_memory(m, receiver) if serves else (None, None)
         requesters = self._elaborate_manager(m) if manages else []
-        packets = [collector.written, collector.data] if serves else []
+        packets = [] if collector is None else [collector.written, collector.data]
         packets += [requester.packet for requester in requesters]
         m.submodules.sender = sender = PartSender(memory, sources=len(packets))
         for number, packet in enumerate(packets):

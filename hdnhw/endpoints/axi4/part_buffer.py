@@ -103,16 +103,18 @@ class PartBuffer(wiring.Component):
         write, read = words.write_port(), words.read_port(domain="comb")
         level, head = Signal(index_width(depth)), self.packet.head
         left, takes, has_room, waits = Signal(len(head.payload.end)), Signal(), Signal(init=1), Signal()
-        taken = Signal()
+        taken, place = Signal(), Signal.like(read.addr, name="reads")
         m.d.comb += [
             write.en.eq(1),  # the place is free
             write.data.eq(self.word),
-            self.packet.data.eq(read.data),
+            read.addr.eq(Mux(takes, place + 1, place)),
             self.room.eq(has_room & ~waits),
             self.closed.eq((self.close | waits) & ~head.valid),
             takes.eq(self.packet.take & self.sends),
         ]
         m.d.sync += [
+            place.eq(read.addr),
+            self.packet.data.eq(read.data),  # the next one, read anew in every cycle
             taken.eq(takes),
             level.eq(counted(level, self.push, taken)),
             has_room.eq(~level[1:].all()),  # room for two: one may come now
@@ -123,7 +125,7 @@ class PartBuffer(wiring.Component):
         with m.If(head.valid & head.ready):
             m.d.sync += [left.eq(head.payload.end), self.sends.eq(1)]
         with m.If(takes):
-            m.d.sync += [read.addr.eq(read.addr + 1), left.eq(left - 1), self.sends.eq(left.any())]
+            m.d.sync += [left.eq(left - 1), self.sends.eq(left.any())]
         with m.If(~head.valid):
             m.d.sync += head.payload.eq(self.head)  # it does not matter until it is valid
         with m.If(self.closed):

@@ -4,10 +4,11 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
 from hdnhw.endpoints.axi4.part_buffer import PacketSignature
+from hdnhw.endpoints.axi4.skid import SkidBuffer
 from hdnhw.rtl.arbiter import first_in_order, service_order
 from hdnhw.rtl.bits import below, equals, index_width, padded, selected
 from hdnhw.rtl.channel import injection_signature
@@ -54,19 +55,19 @@ class PartSender(wiring.Component):
         chosen, gives = Signal(len(self.packets)), Signal(len(self.packets))  # gives: whose data come next
         first, is_chosen = self._elaborate_choice(m, load)
         words = self._header(first)
+        # The router says late in a cycle whether it takes a flit: no more stands behind that than these registers.
+        m.submodules.flits = flits = SkidBuffer(width)
+        connect(m, flits.o, wiring.flipped(self.inject))
         m.d.comb += [
-            room.eq(~self.inject.valid | self.inject.ready),
+            room.eq(flits.i.ready),
             load.eq(room & idle & is_chosen),
+            flits.i.valid.eq(is_chosen | ~idle),
         ]
         data = selected(gives, [packet.data for packet in self.packets])
+        # Of the header and data one is 0.
+        m.d.comb += flits.i.payload.eq(Mux(idle, words[:width], header[:width] | data))
         with m.If(room):
-            m.d.sync += [
-                self.inject.valid.eq(load | ~idle),
-                # Of the header and data one is 0.
-                self.inject.payload.eq(Mux(idle, words[:width], header[:width] | data)),
-                flit.eq(Mux(idle, 1, flit + 1)),
-                gives.eq(0),
-            ]
+            m.d.sync += [flit.eq(Mux(idle, 1, flit + 1)), gives.eq(0)]
             with m.If(~idle & equals(flit, length - 1)):
                 m.d.sync += idle.eq(1)
             with m.Elif(~idle & ~below(flit, headers - 1)):

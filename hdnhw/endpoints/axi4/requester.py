@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out, connect
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
 from hdnhw.endpoints.axi4.layout import answer_layout, channels
 from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer, place_of_beat
+from hdnhw.endpoints.axi4.skid import SkidBuffer
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
 from hdnhw.endpoints.axi4.tags import TagRing
 from hdnhw.rtl.bits import equals, index_width
@@ -60,29 +61,31 @@ class WriteRequester(wiring.Component):
         m.submodules.splitter = splitter = BurstSplitter(self._memory, self._layout)
         m.submodules.buffer = buffer = PartBuffer(self._memory)
         m.submodules.tags = tags = TagRing(self._memory)
+        m.submodules.data = data = SkidBuffer(channels(self._memory, inside=False)["w"])
         connect(m, wiring.flipped(self.aw), splitter.burst)
+        connect(m, wiring.flipped(self.w), data.i)
         m.d.comb += [
             splitter.address.eq(self.address),
             tags.answered.eq(self.answered),
             tags.answer.eq(self.answer),
         ]
-        self._elaborate_collecting(m, splitter.part, buffer, tags)
+        self._elaborate_collecting(m, splitter.part, data.o, buffer, tags)
         self._elaborate_packets(m, splitter.part.payload.own, buffer)
         self._elaborate_answer(m, tags)
         return m
 
-    def _elaborate_collecting(self, m: Module, part: Any, buffer: Any, tags: Any) -> None:
+    def _elaborate_collecting(self, m: Module, part: Any, w: Any, buffer: Any, tags: Any) -> None:
         """Take the data of a part that has a tag and a place; those of a part that is refused are lost."""
         about, head = part.payload, buffer.head
         push, ends = Signal(), Signal()
         place, at_end = place_of_beat(m, about.end, push)
         width, strobes = self._memory.bytes, Signal(len(head.strobes))
         m.d.comb += [
-            self.w.ready.eq(part.valid & tags.free & buffer.room),
-            push.eq(self.w.ready & self.w.valid),
+            w.ready.eq(part.valid & tags.free & buffer.room),
+            push.eq(w.ready & w.valid),
             ends.eq(Mux(about.refused, push & at_end, buffer.closed)),
             buffer.push.eq(push & ~about.refused),
-            buffer.word.eq(self.w.payload.data),
+            buffer.word.eq(w.payload.data),
             buffer.close.eq(push & at_end & ~about.refused),
             part.ready.eq(ends),
             tags.part.last.eq(about.last),
@@ -96,9 +99,9 @@ class WriteRequester(wiring.Component):
         for beat in range(self._memory.payload_flits):
             own = slice(beat * width, (beat + 1) * width)
             comes = buffer.room & equals(place, beat)
-            m.d.comb += head.strobes[own].eq(Mux(comes, self.w.payload.strb, strobes[own]))
+            m.d.comb += head.strobes[own].eq(Mux(comes, w.payload.strb, strobes[own]))
             with m.If(comes):
-                m.d.sync += strobes[own].eq(self.w.payload.strb)
+                m.d.sync += strobes[own].eq(w.payload.strb)
 
     def _elaborate_packets(self, m: Module, comes_own: Value, buffer: Any) -> None:
         """Offer a part that is complete to the fabric or to the node's memory, when the data before are taken there."""
