@@ -100,6 +100,8 @@ def play(console: Console, folder: Path) -> Console:
     lines = []
     for trace in console.traces:
         shutil.copy(trace, folder)
+    if not (folder / "examples").exists():
+        (folder / "examples").symlink_to(ROOT / "examples")
     for command, before in console.steps:
         program, *arguments = shlex.split(command)
         if program == "cat":
