@@ -5,6 +5,7 @@ from typing import Any
 from hdnhw.endpoints.axi4.emitted_system import EmittedSystem
 from hdnhw.endpoints.axi4.endpoint import MemoryEndpoint, port_members
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
+from hdnhw.endpoints.axi4.layout import wires_of
 from hdnhw.endpoints.axi4.memory_fabric import MemoryComponent, MemoryFabric
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.terminal import EndpointParts
@@ -58,11 +59,8 @@ def _ports(memory: MemoryFormat) -> dict[str, Any]:
         "aresetn": {"direction": "input", "width": 1, "meaning": "synchronous, active low; hold for a cycle or more"},
     }
     for (port, name), (leads_in, layout) in port_members(memory).items():
-        forth, back = ("input", "output") if leads_in else ("output", "input")
-        for field, shape in layout:
-            ports[f"{port}_N_{name}{field}"] = {"direction": forth, "width": shape.width}
-        ports[f"{port}_N_{name}valid"] = {"direction": forth, "width": 1}
-        ports[f"{port}_N_{name}ready"] = {"direction": back, "width": 1}
+        for wire, (is_input, bits) in wires_of(f"{port}_N_{name}", layout, leads_in=leads_in).items():
+            ports[wire] = {"direction": "input" if is_input else "output", "width": bits}
     meaning = "the packed address of a node (address.of_node) above memory_bits of the place in its memory"
     for channel in ("aw", "ar"):
         ports[f"s_axi_N_{channel}addr"]["meaning"] = meaning

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from amaranth.hdl import Cat
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -47,6 +48,18 @@ def port_layouts(*, id_width: int, address_width: int, data_width: int) -> dict[
         "ar": address,
         "r": data.StructLayout({"id": id_width, "data": data_width, "resp": 2, "last": 1}),
     }
+
+
+def wires_of(stem: str, layout: data.StructLayout, *, leads_in: bool) -> dict[str, tuple[bool, int]]:
+    """Return the wires of a channel as AXI4 names them: behind a stem, whether each is an input, and its bits."""
+    fields = {f"{stem}{field}": (leads_in, shape.width) for field, shape in layout}
+    return fields | {f"{stem}valid": (leads_in, 1), f"{stem}ready": (not leads_in, 1)}
+
+
+def end_of(component: Any, stem: str, layout: data.StructLayout) -> dict[str, Any]:
+    """Return such a channel of a component, as one end of a stream."""
+    payload = Cat(getattr(component, f"{stem}{field}") for field, _ in layout)
+    return {"payload": payload, **{part: getattr(component, f"{stem}{part}") for part in ("valid", "ready")}}
 
 
 def between(near: dict[str, data.StructLayout], far: dict[str, data.StructLayout]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Value
+from amaranth.hdl import Module, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.endpoint import port_members
-from hdnhw.endpoints.axi4.layout import manager_signature
+from hdnhw.endpoints.axi4.layout import end_of, manager_signature, wires_of
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointFabric
 
@@ -36,11 +36,8 @@ class MemoryFabric(EndpointFabric):
         members: dict[str, Any] = {"aclk": In(1), "aresetn": In(1)}
         for node in self.nodes:
             for (port, name), (leads_in, layout) in port_members(self.machine.endpoint_format).items():
-                forth, back = (In, Out) if leads_in else (Out, In)
-                for field, shape in layout:
-                    members[f"{port}_{node}_{name}{field}"] = forth(shape.width)
-                members[f"{port}_{node}_{name}valid"] = forth(1)
-                members[f"{port}_{node}_{name}ready"] = back(1)
+                for wire, (is_input, bits) in wires_of(f"{port}_{node}_{name}", layout, leads_in=leads_in).items():
+                    members[wire] = (In if is_input else Out)(bits)
             members |= {f"{name}_{node}": Out(DROPPED_WIDTH) for name in self._counters}
         return members
 
@@ -65,9 +62,7 @@ class MemoryFabric(EndpointFabric):
 
     def _channel(self, node: int, port: str, name: str, layout: data.StructLayout) -> Any:
         """Return a channel of a port of a node, field by field."""
-        stem = f"{port}_{node}_{name}"
-        payload = Cat(getattr(self, f"{stem}{field}") for field, _ in layout)
-        return {"payload": payload, "valid": getattr(self, f"{stem}valid"), "ready": getattr(self, f"{stem}ready")}
+        return end_of(self, f"{port}_{node}_{name}", layout)
 
 
 class MemoryComponent(MemoryFabric):

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Module
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.blocks import block_channels, leads_in
+from hdnhw.endpoints.axi4.layout import end_of, wires_of
 from hdnhw.endpoints.axi4.spec_blocks import Block
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.clocks.crossing import ends_of
@@ -19,9 +20,7 @@ def block_members(memory: Any, block: Block) -> dict[str, tuple[bool, int]]:
     """Return the ports of a block as they are named in AXI4: name -> whether it is an input, and bits."""
     members: dict[str, tuple[bool, int]] = {}
     for channel, layout in block_channels(memory, block).items():
-        forth, stem = leads_in(block, channel), f"{block.name}_{channel}"
-        members |= {f"{stem}{field}": (forth, shape.width) for field, shape in layout}
-        members |= {f"{stem}valid": (forth, 1), f"{stem}ready": (not forth, 1)}
+        members |= wires_of(f"{block.name}_{channel}", layout, leads_in=leads_in(block, channel))
     return members
 
 
@@ -80,7 +79,8 @@ class SystemFabric(EndpointFabric):
         m = Module()
         memory, ends = self.machine.endpoint_format, {}
         for block in self._blocks:
-            outside = {name: self._end(block, name) for name in block_channels(memory, block)}
+            layouts = block_channels(memory, block)
+            outside = {name: end_of(self, f"{block.name}_{name}", layout) for name, layout in layouts.items()}
             ends[block.name] = self._elaborate_crossing(m, block, outside) if block.clock else outside
         at = {node: [block for block in self._blocks if block.node == node] for node in self._units}
         self._elaborate_nodes(
@@ -92,13 +92,6 @@ class SystemFabric(EndpointFabric):
             rst=~self.aresetn,
         )
         return m
-
-    def _end(self, block: Block, channel: str) -> dict[str, Any]:
-        """Return a channel of a block's port."""
-        stem = f"{block.name}_{channel}"
-        fields = block_channels(self.machine.endpoint_format, block)[channel]
-        payload = Cat(getattr(self, f"{stem}{field}") for field, _ in fields)
-        return {"payload": payload, "valid": getattr(self, f"{stem}valid"), "ready": getattr(self, f"{stem}ready")}
 
     def _elaborate_crossing(self, m: Module, block: Block, outside: Mapping[str, Any]) -> dict[str, Any]:
         """Put the crossing of a block's clock before its port; return the channels behind it."""
