@@ -35,7 +35,7 @@ class AccessPlayer(wiring.Component):
     """
 
     def __init__(self, near: dict[str, data.StructLayout], width: int) -> None:
-        self._near, self._widths = near, (width, near["r"]["data"].width)
+        self._widths = width, near["r"]["data"].width
         asked = data.StructLayout({"addr": near["aw"]["addr"].width, "size": 3})
         word = data.StructLayout({"data": width, "strb": width // 8})
         answers = {"b": data.StructLayout({"resp": 2}), "r": data.StructLayout({"data": width, "resp": 2})}
@@ -50,7 +50,7 @@ class AccessPlayer(wiring.Component):
     def _elaborate_writes(self, m: Module) -> None:
         narrow, _ = self._widths
         beat, goes = self.near_w, Signal(name="writes")
-        at, lane, ends_beat, _ = self._elaborate_walk(m, "aw", goes)
+        lane, ends_beat, _ = self._elaborate_walk(m, "aw", goes)
         m.submodules.written = written = ShortQueue(data.StructLayout({"asked": 1, "last": 1}), depth=PENDING)
         strobes = Signal(narrow // 8)
         has, ends = strobes.any(), ends_beat & beat.payload.last
@@ -71,7 +71,6 @@ class AccessPlayer(wiring.Component):
             far = getattr(self, f"far_{name}")
             m.d.comb += far.valid.eq(may & has & ~one)
             m.d.sync += one.eq((one | (far.valid & far.ready)) & ~goes)
-        self._elaborate_asked(m, "aw", at)
         entry, worst, resp, takes = written.o.payload, Signal(2), Signal(2), Signal(name="takes_b")
         m.d.comb += [
             resp.eq(Mux(entry.asked & (self.far_b.payload.resp > worst), self.far_b.payload.resp, worst)),
@@ -87,7 +86,7 @@ class AccessPlayer(wiring.Component):
     def _elaborate_reads(self, m: Module) -> None:
         narrow, wide = self._widths
         lanes, goes = wide // narrow, Signal(name="reads")
-        at, lane, ends_beat, ends = self._elaborate_walk(m, "ar", goes)
+        lane, ends_beat, ends = self._elaborate_walk(m, "ar", goes)
         kept = data.StructLayout({"lane": max(1, (lanes - 1).bit_length()), "ends": 1, "last": 1})
         m.submodules.asked = asked = ShortQueue(kept, depth=PENDING)
         m.d.comb += [
@@ -99,7 +98,6 @@ class AccessPlayer(wiring.Component):
             asked.i.last.eq(ends),
             self.near_ar.ready.eq(goes & ends),
         ]
-        self._elaborate_asked(m, "ar", at)
         entry, worst, resp, takes = asked.o.payload, Signal(2), Signal(2), Signal(name="takes_r")
         word, given = self.far_r.payload, self.near_r.payload
         for place in range(lanes):
@@ -125,26 +123,26 @@ class AccessPlayer(wiring.Component):
         narrow = (self._widths[0] // 8).bit_length() - 1
         return Mux(below(burst.size, narrow), burst.size, Const(narrow, 3))
 
-    def _elaborate_asked(self, m: Module, channel: str, at: Value) -> None:
-        far, near = (getattr(self, f"{side}_{channel}").payload for side in ("far", "near"))
-        m.d.comb += [far.addr.eq(at), far.size.eq(self._size(near))]
-
-    def _elaborate_walk(self, m: Module, channel: str, goes: Value) -> tuple[Value, Value, Value, Value]:
-        """Walk through the accesses of a burst; return its address and lane, and if its beat, and burst, ends."""
+    def _elaborate_walk(self, m: Module, channel: str, goes: Value) -> tuple[Value, Value, Value]:
+        """Walk through the accesses of a burst, and ask for each; return its lane, and if its beat, and burst, ends."""
         narrow, wide = ((width // 8).bit_length() - 1 for width in self._widths)
-        near = getattr(self, f"near_{channel}")
-        burst = near.payload
+        burst, far = (getattr(self, f"{side}_{channel}").payload for side in ("near", "far"))
         is_first, later = Signal(init=1, name=f"{channel}_first"), Signal.like(burst.addr, name=f"{channel}_later")
         count, at = Signal(8, name=f"{channel}_count"), Signal.like(burst.addr, name=f"{channel}_at")
         ends_beat = Cat(below(burst.size, bit + 1) | at[bit] for bit in range(narrow, wide)).all()
         ends = ends_beat & (count == burst.len)
         again = ends_beat & equals(burst.burst, Burst.FIXED)
         size = Signal(3, name=f"{channel}_size")
-        m.d.comb += [at.eq(Mux(is_first, burst.addr, later)), size.eq(self._size(burst))]
+        m.d.comb += [
+            at.eq(Mux(is_first, burst.addr, later)),
+            size.eq(self._size(burst)),
+            far.addr.eq(at),
+            far.size.eq(size),
+        ]
         with m.If(goes):
             m.d.sync += [
                 is_first.eq(ends),
                 later.eq(Mux(again, burst.addr, behind(m, channel, at, size))),
                 count.eq(Mux(ends, 0, Mux(ends_beat, count + 1, count))),
             ]
-        return at, at[narrow:wide] if wide > narrow else Const(0, 1), ends_beat, ends
+        return at[narrow:wide] if wide > narrow else Const(0, 1), ends_beat, ends
