@@ -150,7 +150,7 @@ def _check_simulator(asked: CosimOptions, who: str) -> None:
         raise SpecError(f"{who} {named('simulator', 'verilator')}, not {asked.simulator}")
 
 
-def _run_endpoints(bench: Bench[Any, Any], case: Any, about: Row, told: str) -> Result:
+def run_endpoints(bench: Bench[Any, Any], case: Any, about: Row, told: str) -> Result:
     """Run the one case of a bench of endpoints; `told` is what is said of the verdict, with its fields in braces."""
     try:
         run = bench.run_case(case)
@@ -189,7 +189,7 @@ def cosim_clocks(asked: CosimOptions) -> Result:
     say(f"random: {nodes} nodes, {nodes + 1} clocks, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": "random", "node_clocks": True}
     told = "{packets} packets in {cycles} cycles: {lost} lost, {corrupted} corrupted, {out_of_order} out of order"
-    return _run_endpoints(bench, case, about, told)
+    return run_endpoints(bench, case, about, told)
 
 
 def cosim_chips(asked: CosimOptions) -> Result:
@@ -228,7 +228,7 @@ def cosim_endpoints(kind: str, asked: CosimOptions) -> Result:
     case = bench.asked_case(asked)
     say(f"{asked.test}: {nodes} nodes, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": asked.test, **bench.about}
-    return _run_endpoints(bench, case, about, bench.summary)
+    return run_endpoints(bench, case, about, bench.summary)
 
 
 def cosim_relay(asked: CosimOptions) -> Result:
@@ -241,7 +241,7 @@ def cosim_relay(asked: CosimOptions) -> Result:
     case = bench.make_case(faults, packets=asked.packets, seed=asked.seed)
     say(f"faults: {network.num_nodes} routers with relays, packets of {spec.packet_length} flits, verilator ...")
     about = {"spec": str(spec.network), "test": "faults", "waypoints": bench.format.endpoints.waypoints}
-    return _run_endpoints(
+    return run_endpoints(
         bench,
         case,
         about | faults.counts,

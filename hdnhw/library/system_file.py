@@ -222,7 +222,7 @@ def read_system(path: Path) -> System:
 
 def window_of(blocks: tuple[Block, ...]) -> int:
     """Return the bits of an address that a packet carries: those in which the addresses of one block differ."""
-    return max(12, *(block.window for block in blocks if block.ranges), 12)
+    return max([ADDRESS_WIDTH.least, *(block.window for block in blocks if block.ranges)])
 
 
 def _table(lines: _Lines, place: tuple[Any, ...], value: Any) -> dict[str, Any]:

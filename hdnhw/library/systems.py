@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hdnhw.endpoints import declared
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_NODES
 from hdnhw.library.asked import asks
@@ -106,10 +107,10 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
         found["files"] = [str(one) for one in write_fabric(fabric, Path(output))]
     if asked.bursts is None:
         return Result(found)
-    from hdnhw.sim.systems import run_bursts
+    from hdnhw.library.benches import run_endpoints
 
-    verdict = run_bursts(fabric, bursts=asked.bursts, seed=asked.seed)
-    return Result(found | verdict, passed=verdict["passed"])
+    bench = declared("bench")[endpoints.kind].of(fabric)
+    return run_endpoints(bench, bench.asked_case(asked), found, bench.summary)
 
 
 def _row(block: Any) -> dict[str, Any]:
