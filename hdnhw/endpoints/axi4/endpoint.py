@@ -128,7 +128,7 @@ class MemoryEndpoint(wiring.Component):
             connect(m, requester.own, player.own[number])
             m.d.comb += [
                 collector.blocked[number].eq(comes[number]),
-                requester.answered.eq(receiver.answers[number] | collector.answers[number]),
+                requester.answered.eq(Mux(comes[number], receiver.answers[number], collector.answers[number])),
                 requester.answer.eq(Mux(comes[number], receiver.answer, collector.answer[number])),
             ]
         m.d.comb += [
