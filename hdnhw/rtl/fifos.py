@@ -21,6 +21,8 @@ class ShortQueue(wiring.Component):
         Of an entry.
     depth : int
         Entries that it holds, a power of two.
+    waits : bool
+        Whether nothing comes out in the cycle after an entry was taken: then it may be taken late in a cycle.
 
     Members
     -------
@@ -32,8 +34,8 @@ class ShortQueue(wiring.Component):
         Entries, in thermometer code; one that was taken counts a cycle longer.
     """
 
-    def __init__(self, shape: ShapeLike, *, depth: int) -> None:
-        self._shape, self._depth = shape, depth
+    def __init__(self, shape: ShapeLike, *, depth: int, waits: bool = False) -> None:
+        self._shape, self._depth, self._waits = shape, depth, waits
         super().__init__({"push": In(1), "i": In(shape), "o": Out(stream.Signature(shape)), "held": Out(depth)})
 
     def elaborate(self, platform: Any) -> Module:
@@ -41,7 +43,8 @@ class ShortQueue(wiring.Component):
         m.submodules.entries = entries = memory.Memory(shape=self._shape, depth=self._depth, init=[])
         write, read = entries.write_port(), entries.read_port(domain="comb")
         some, moves, moved, taken, o = Signal(), Signal(), Signal(), Signal(), self.o
-        free, behind = ~o.valid | o.ready, Signal.like(read.addr, name="behind", init=1)
+        free = ~o.valid if self._waits else ~o.valid | o.ready
+        behind = Signal.like(read.addr, name="behind", init=1)
         m.d.comb += [
             write.en.eq(self.push),
             write.data.eq(self.i),
@@ -59,6 +62,9 @@ class ShortQueue(wiring.Component):
             m.d.sync += [read.addr.eq(behind), behind.eq(behind + 1)]
         with m.If(free):
             m.d.sync += [o.payload.eq(read.data), o.valid.eq(some & ~moved)]
+        if self._waits:
+            with m.Elif(o.ready):
+                m.d.sync += o.valid.eq(0)
         return m
 
 
@@ -86,7 +92,7 @@ class FlitQueue(wiring.Component):
     some : Out(1)
         Whether there is a flit to be taken.
     o : Out(width)
-        It; combinational.
+        It; combinational unless flits pass.
     take : In(1)
     """
 
@@ -145,7 +151,7 @@ class FlitQueue(wiring.Component):
         if self._passes:
             passed = self.push & passes
             put, data, used = comes[-1] | passed, Mux(comes[-1], word, self.i), reads | passed
-        m.d.comb += [write.en.eq(put), write.data.eq(data), self.o.eq(read.data)]
+        m.d.comb += [write.en.eq(put), write.data.eq(data)]
         m.d.sync += [
             comes.eq(Cat(reads, comes[0])),
             word.eq(flit),
@@ -155,6 +161,18 @@ class FlitQueue(wiring.Component):
         ]
         with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
+        if self._passes:  # the next one in a register: what it is decides a lot
+            few, beyond = Signal(init=1), Signal.like(behind, init=2)  # few: none but the one in the register
+            m.d.comb += read.addr.eq(behind)
+            with m.If(self.take | ~self.some):
+                m.d.sync += self.o.eq(Mux(write.en & few, write.data, read.data))
+            with m.If(self.take):
+                m.d.sync += beyond.eq(beyond + 1)
+            is_one, are_two = behind == write.addr, beyond == write.addr
+            gains, loses = write.en & ~self.take, self.take & ~write.en
+            m.d.sync += few.eq(Mux(few, ~(self.some & is_one & gains), are_two & loses))
+        else:
+            m.d.comb += self.o.eq(read.data)
         with m.If(self.take):
-            m.d.sync += [read.addr.eq(behind), behind.eq(behind + 1)]
+            m.d.sync += [*([] if self._passes else [read.addr.eq(behind)]), behind.eq(behind + 1)]
         return room[1:].any(), comes[0]

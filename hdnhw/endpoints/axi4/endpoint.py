@@ -116,11 +116,13 @@ class MemoryEndpoint(wiring.Component):
         _, reads = requesters
         comes = (receiver.answers[0], receiver.write)
         m.d.comb += reads.tag.eq(reads.answer.tag)
+        m.d.comb += [receiver.oldest[number].eq(each.oldest) for number, each in enumerate(requesters)]
         if player is None or collector is None:
             for number, requester in enumerate(requesters):
                 m.d.comb += [
                     requester.answered.eq(receiver.answers[number]),
                     requester.answer.eq(receiver.answer),
+                    requester.is_oldest.eq(receiver.is_oldest[number]),
                 ]
             m.d.comb += [getattr(reads, name).eq(getattr(receiver, name)) for name in ("write", "index", "word")]
             return
@@ -130,6 +132,8 @@ class MemoryEndpoint(wiring.Component):
                 collector.blocked[number].eq(comes[number]),
                 requester.answered.eq(Mux(comes[number], receiver.answers[number], collector.answers[number])),
                 requester.answer.eq(Mux(comes[number], receiver.answer, collector.answer[number])),
+                requester.is_oldest.eq(Mux(comes[number], receiver.is_oldest[number], collector.is_oldest[number])),
+                collector.oldest[number].eq(requester.oldest),
             ]
         m.d.comb += [
             reads.write.eq(receiver.write | collector.write),

@@ -102,8 +102,8 @@ def manager_signature(memory: MemoryFormat, *, inside: bool) -> wiring.Signature
 def part_layout(memory: MemoryFormat) -> data.StructLayout:
     """Return a part of a burst: its place, its beats, and what its source needs for the answer.
 
-    ``own``: it is for the memory of the node; ``last``: it ends its burst; ``refused``: it is not sent, and answered
-    with ``resp``.
+    ``own``: it is for the memory of the node; ``last``: it ends its burst; ``single``: it is one beat; ``refused``: it
+    is not sent, and answered with ``resp``.
     """
     fields = memory.header_fields
     return data.StructLayout(
@@ -111,6 +111,7 @@ def part_layout(memory: MemoryFormat) -> data.StructLayout:
             **{name: fields[name] for name in ("dst", "end", "size", "fixed", "addr")},
             "own": 1,
             "last": 1,
+            "single": 1,
             "id": memory.endpoints.id_width,
             "refused": 1,
             "resp": 2,

@@ -41,11 +41,15 @@ class PacketSignature(wiring.Signature):
         )
 
 
-def place_of_beat(m: Module, end: Value, moves: Value) -> tuple[Signal, Signal]:
-    """Count the beats of parts, one of which `moves`; return the place of the next one, and whether it is the last."""
+def place_of_beat(m: Module, part: Any, moves: Value) -> tuple[Signal, Signal]:
+    """Count the beats of parts, one of which `moves`; return the place of the next one, and whether it is the last.
+
+    Of a part it takes the place of the last beat, `end`, and whether that is the first one, `single`.
+    """
+    end = part.end
     place, at_end = Signal(len(end), name="place"), Signal(name="at_end")
     is_first, is_last = Signal(name="is_first", init=1), Signal(name="is_last")
-    m.d.comb += at_end.eq(Mux(is_first, ~end.any(), is_last))
+    m.d.comb += at_end.eq(Mux(is_first, part.single, is_last))
     with m.If(moves):
         behind = (place + 1)[: len(place)]
         m.d.sync += [place.eq(Mux(at_end, 0, behind)), is_first.eq(at_end), is_last.eq(behind == end)]
@@ -89,7 +93,7 @@ class PartBuffer(wiring.Component):
                 "word": In(memory.flits.flit_width),
                 "close": In(1),
                 "head": In(header_layout(memory)),
-                "room": Out(1),
+                "room": Out(1, init=1),
                 "closed": Out(1),
                 "sends": Out(1),
                 "packet": Out(PacketSignature(memory)),
@@ -102,34 +106,30 @@ class PartBuffer(wiring.Component):
         m.submodules.words = words = memory.Memory(shape=self._memory.flits.flit_width, depth=depth, init=[])
         write, read = words.write_port(), words.read_port(domain="comb")
         level, head = Signal(index_width(depth)), self.packet.head
-        left, takes, has_room, waits = Signal(len(head.payload.end)), Signal(), Signal(init=1), Signal()
-        taken, place = Signal(), Signal.like(read.addr, name="reads")
+        left, takes, waits = Signal(len(head.payload.end)), Signal(), Signal()
+        taken, place, behind = Signal(), Signal.like(read.addr, name="reads"), Signal.like(read.addr, init=1)
         m.d.comb += [
             write.en.eq(1),  # the place is free
             write.data.eq(self.word),
-            read.addr.eq(Mux(takes, place + 1, place)),
-            self.room.eq(has_room & ~waits),
+            read.addr.eq(Mux(self.sends, behind, place)),
             self.closed.eq((self.close | waits) & ~head.valid),
             takes.eq(self.packet.take & self.sends),
         ]
         m.d.sync += [
-            place.eq(read.addr),
-            self.packet.data.eq(read.data),  # the next one, read anew in every cycle
             taken.eq(takes),
             level.eq(counted(level, self.push, taken)),
-            has_room.eq(~level[1:].all()),  # room for two: one may come now
             waits.eq((self.close | waits) & head.valid),
+            self.room.eq(~level[1:].all() & ~((self.close | waits) & head.valid)),  # for two: one may come now
         ]
         with m.If(self.push):
             m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(head.valid & head.ready):
-            m.d.sync += [left.eq(head.payload.end), self.sends.eq(1)]
+        with m.If(~self.sends):  # no header is taken before
+            m.d.sync += [left.eq(head.payload.end), self.sends.eq(head.valid & head.ready)]
         with m.If(takes):
-            m.d.sync += [left.eq(left - 1), self.sends.eq(left.any())]
+            m.d.sync += [left.eq(left - 1), self.sends.eq(left.any()), place.eq(behind), behind.eq(behind + 1)]
+        with m.If(takes | ~self.sends):
+            m.d.sync += self.packet.data.eq(read.data)
+        m.d.sync += head.valid.eq(Mux(head.valid, ~head.ready, self.close | waits))
         with m.If(~head.valid):
             m.d.sync += head.payload.eq(self.head)  # it does not matter until it is valid
-        with m.If(self.closed):
-            m.d.sync += head.valid.eq(1)
-        with m.Elif(head.ready):
-            m.d.sync += head.valid.eq(0)
         return m

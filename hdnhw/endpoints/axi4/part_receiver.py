@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
 from hdnhw.endpoints.axi4.layout import answer_layout
+from hdnhw.endpoints.axi4.tags import order_of
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.channel import ejection_signature
 from hdnhw.rtl.fifos import FlitQueue
@@ -29,8 +30,11 @@ class PartReceiver(wiring.Component):
         Always ready.
     request : Out(stream of flits)
         Those of requests, in the order in which they came.
-    answers : Out(1).array(2), answer : Out(answer_layout)
-        High for one cycle for each answer to a write, and to a read.
+    oldest : In(2 * tag).array(2)
+        Of the writes and reads that wait for answers.
+    answers : Out(1).array(2), answer : Out(answer_layout), is_oldest : Out(2).array(2)
+        High for one cycle for each answer to a write, and to a read; of its tag in the cycle before, see
+        :func:`hdnhw.endpoints.axi4.tags.order_of`.
     write : Out(1), tag : Out, index : Out, word : Out(flit_width)
         Data that were read: the beat `index` of the part `tag`; its answer comes with the last one.
     """
@@ -43,7 +47,9 @@ class PartReceiver(wiring.Component):
             {
                 "eject": In(ejection_signature(flit_width=width)),
                 "request": Out(stream.Signature(width)),
+                "oldest": In(2 * fields["tag"]).array(2),
                 "answers": Out(1).array(2),
+                "is_oldest": Out(2).array(2),
                 "answer": Out(answer_layout(memory)),
                 "write": Out(1),
                 "tag": Out(fields["tag"]),
@@ -109,6 +115,7 @@ class PartReceiver(wiring.Component):
             self.word.eq(word),
             self.answer.tag.eq(header.tag),
             self.answer.resp.eq(header.size[:2]),
+            *(self.is_oldest[kind].eq(order_of(header.tag, self.oldest[kind])) for kind in range(2)),
             self.answers[0].eq(comes & at[says] & ~header.kind[0]),
             self.answers[1].eq(comes & is_data & is_end & header.kind[0]),
         ]

@@ -50,52 +50,56 @@ class PartSender(wiring.Component):
             self._memory.flits.packet_length,
             self._memory.header_flits,
         )
-        room, load, idle = Signal(), Signal(), Signal(init=1)  # idle: all flits of a packet are on their way
+        room, idle, is_last = Signal(), Signal(init=1), Signal()  # idle: all flits of a packet are on their way
         flit, header = Signal(index_width(length)), Signal(headers * width)  # the next flit; what is left of the header
-        chosen, gives = Signal(len(self.packets)), Signal(len(self.packets))  # gives: whose data come next
-        first, is_chosen = self._elaborate_choice(m, load)
-        words = self._header(first)
+        begins, chosen, gives = (Signal(len(self.packets), name=name) for name in ("begins", "chosen", "gives"))
+        starts = Signal()
+        words = self._header(begins, starts)
         # The router says late in a cycle whether it takes a flit: no more stands behind that than these registers.
         m.submodules.flits = flits = SkidBuffer(width)
         connect(m, flits.o, wiring.flipped(self.inject))
+        # Of what is about to begin, the header of what has begun, and its data all but one are 0.
+        left = padded(words, headers * width) | header
         m.d.comb += [
             room.eq(flits.i.ready),
-            load.eq(room & idle & is_chosen),
-            flits.i.valid.eq(is_chosen | ~idle),
+            flits.i.valid.eq(starts | ~idle),
+            flits.i.payload.eq(left[:width] | selected(gives, [packet.data for packet in self.packets])),
         ]
-        data = selected(gives, [packet.data for packet in self.packets])
-        # Of the header and data one is 0.
-        m.d.comb += flits.i.payload.eq(Mux(idle, words[:width], header[:width] | data))
+        is_next, is_some = self._elaborate_choice(m, starts)
+        will_be_idle = (idle & ~starts) | (~idle & room & is_last)
+        m.d.sync += [
+            idle.eq(will_be_idle),
+            begins.eq(is_next & will_be_idle.replicate(len(begins))),
+            starts.eq(is_some & will_be_idle),
+            header.eq(Mux(room, padded(left[width:], headers * width), left)),
+        ]
         with m.If(room):
-            m.d.sync += [flit.eq(Mux(idle, 1, flit + 1)), gives.eq(0)]
-            with m.If(~idle & equals(flit, length - 1)):
-                m.d.sync += idle.eq(1)
-            with m.Elif(~idle & ~below(flit, headers - 1)):
-                m.d.sync += gives.eq(chosen)
-        with m.If(room | idle):
-            m.d.sync += header.eq(Mux(idle, padded(words, headers * width), header)[width:])
+            m.d.sync += [flit.eq(Mux(idle, 1, flit + 1)), is_last.eq(Mux(idle, length == 2, equals(flit, length - 2)))]
+            with m.If(idle):
+                m.d.sync += gives.eq(begins if headers == 1 else 0)
+            with m.Else():
+                m.d.sync += gives.eq(Mux(~below(flit, headers - 1) & ~is_last, chosen, 0))
+        with m.Elif(idle):
+            m.d.sync += flit.eq(0)
         with m.If(idle):
-            m.d.sync += chosen.eq(first)
-        with m.If(load):
-            m.d.sync += [idle.eq(0), *([gives.eq(first)] if headers == 1 else [])]
+            m.d.sync += chosen.eq(begins)
         for number, packet in enumerate(self.packets):
-            m.d.comb += [packet.head.ready.eq(first[number] & load), packet.take.eq(gives[number] & room)]
+            m.d.comb += [packet.head.ready.eq(begins[number]), packet.take.eq(gives[number] & room)]
         return m
 
-    def _elaborate_choice(self, m: Module, load: Signal) -> tuple[Signal, Signal]:
-        """Choose the next packet while one is sent; return it, one-hot, or 0, and whether there is one."""
+    def _elaborate_choice(self, m: Module, starts: Signal) -> tuple[Value, Value]:
+        """Choose the next packet while one is sent; return it as of the next cycle, one-hot, and if there is one."""
         requests = {number: packet.head.valid for number, packet in enumerate(self.packets)}
         picked, some = Signal(len(requests)), Signal()
-        first = first_in_order(requests, service_order(m, picked, update=load, name="served"))
-        with m.If(load):
-            m.d.sync += [picked.eq(0), some.eq(0)]
-        with m.Elif(~some):
-            m.d.sync += [picked.eq(Cat(first.values())), some.eq(Cat(requests.values()).any())]
-        return picked, some
+        first = Cat(first_in_order(requests, service_order(m, picked, update=starts, name="served")).values())
+        is_next = Mux(some, picked, first) & (~starts).replicate(len(picked))
+        is_some = (some | Cat(requests.values()).any()) & ~starts
+        m.d.sync += [picked.eq(is_next), some.eq(is_some)]
+        return is_next, is_some
 
-    def _header(self, first: Value) -> Value:
-        """Return the header of the packet that comes next, with the node as its source."""
+    def _header(self, begins: Value, starts: Value) -> Value:
+        """Return the header of the packet that begins, with the node as its source; 0 if none does."""
         layout = header_layout(self._memory)
-        words = selected(first, [packet.head.payload.as_value() for packet in self.packets])
+        words = selected(begins, [packet.head.payload.as_value() for packet in self.packets])
         src = layout["src"]
-        return Cat(words[: src.offset], self.address, words[src.offset + src.width :])
+        return Cat(words[: src.offset], Mux(starts, self.address, 0), words[src.offset + src.width :])

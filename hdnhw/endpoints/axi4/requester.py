@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -38,11 +38,13 @@ class WriteRequester(wiring.Component):
     aw, w : In(stream), b : Out(stream)
     packet, own : Out(PacketSignature)
         To others, and to the node's own memory.
-    answered : In(1), answer : In(answer_layout)
+    answered : In(1), answer : In(answer_layout), is_oldest : In(2), oldest : Out
+        See :class:`hdnhw.endpoints.axi4.tags.TagRing`; its `oldest_tags`.
     """
 
     def __init__(self, memory: MemoryFormat, layout: AddressLayout) -> None:
         self._memory, self._layout = memory, layout
+        fields = memory.header_fields
         super().__init__(
             {
                 "address": In(memory.flits.address_width),
@@ -53,6 +55,8 @@ class WriteRequester(wiring.Component):
                 "own": Out(PacketSignature(memory)),
                 "answered": In(1),
                 "answer": In(answer_layout(memory)),
+                "is_oldest": In(2),
+                "oldest": Out(2 * fields["tag"]),
             }
         )
 
@@ -68,6 +72,8 @@ class WriteRequester(wiring.Component):
             splitter.address.eq(self.address),
             tags.answered.eq(self.answered),
             tags.answer.eq(self.answer),
+            tags.is_oldest.eq(self.is_oldest),
+            self.oldest.eq(tags.oldest_tags),
         ]
         self._elaborate_collecting(m, splitter.part, data.o, buffer, tags)
         self._elaborate_packets(m, splitter.part.payload.own, buffer)
@@ -78,7 +84,7 @@ class WriteRequester(wiring.Component):
         """Take the data of a part that has a tag and a place; those of a part that is refused are lost."""
         about, head = part.payload, buffer.head
         push, ends = Signal(), Signal()
-        place, at_end = place_of_beat(m, about.end, push)
+        place, at_end = place_of_beat(m, about, push)
         width, strobes = self._memory.bytes, Signal(len(head.strobes))
         m.d.comb += [
             w.ready.eq(part.valid & tags.free & buffer.room),
@@ -91,7 +97,7 @@ class WriteRequester(wiring.Component):
             tags.part.last.eq(about.last),
             tags.part.id.eq(about.id),
             tags.part.refused.eq(about.refused),
-            tags.resp.eq(about.resp),
+            tags.part.resp.eq(about.resp),
             head.tag.eq(tags.tag),
             *(getattr(head, name).eq(getattr(about, name)) for name in _PLACE),
         ]
@@ -152,7 +158,8 @@ class ReadRequester(wiring.Component):
     ar : In(stream), r : Out(stream)
     packet, own : Out(PacketSignature)
         To others, and to the node's own memory.
-    answered : In(1), answer : In(answer_layout)
+    answered : In(1), answer : In(answer_layout), is_oldest : In(2), oldest : Out
+        See :class:`hdnhw.endpoints.axi4.tags.TagRing`; its `oldest_tags`.
     write, tag, index, word
         Data, see :class:`hdnhw.endpoints.axi4.part_receiver.PartReceiver`.
     """
@@ -169,6 +176,8 @@ class ReadRequester(wiring.Component):
                 "own": Out(PacketSignature(memory)),
                 "answered": In(1),
                 "answer": In(answer_layout(memory)),
+                "is_oldest": In(2),
+                "oldest": Out(2 * fields["tag"]),
                 "write": In(1),
                 "tag": In(fields["tag"]),
                 "index": In(fields["end"]),
@@ -185,6 +194,8 @@ class ReadRequester(wiring.Component):
             splitter.address.eq(self.address),
             tags.answered.eq(self.answered),
             tags.answer.eq(self.answer),
+            tags.is_oldest.eq(self.is_oldest),
+            self.oldest.eq(tags.oldest_tags),
         ]
         self._elaborate_request(m, splitter.part, tags)
         self._elaborate_data(m, tags)
@@ -205,33 +216,57 @@ class ReadRequester(wiring.Component):
         m.d.comb += [
             part.ready.eq(gone),
             tags.open.eq(gone),
-            *(getattr(tags.part, name).eq(getattr(about, name)) for name in ("id", "last", "end", "refused")),
-            tags.resp.eq(about.resp),
+            *(
+                getattr(tags.part, name).eq(getattr(about, name))
+                for name in ("id", "last", "end", "single", "refused", "resp")
+            ),
         ]
         m.d.sync += gone.eq(self.packet.head.ready | self.own.head.ready | (is_offered & about.refused))
 
     def _elaborate_data(self, m: Module, tags: Any) -> None:
         """Keep the data of each tag, and give those of the oldest one."""
-        place, width = index_width(self._memory.payload_flits), self._memory.flits.flit_width
-        m.submodules.words = words = memory.Memory(shape=width, depth=1 << place + len(self.tag), init=[])
-        write, read = words.write_port(), words.read_port(domain="comb")
         free, gives, beat = Signal(), Signal(), self.r.payload
-        index, at_end = place_of_beat(m, tags.oldest.end, gives)
+        index, at_end = place_of_beat(m, tags.oldest, gives)
+        word = Signal.like(self.word)
+        kept = self._elaborate_words(m, index, word, tags.retire)
         m.d.comb += [
-            write.addr.eq(Cat(self.index[:place], self.tag)),
-            write.data.eq(self.word),
-            write.en.eq(self.write),
-            read.addr.eq(Cat(index[:place], tags.oldest_tag)),
             free.eq(~self.r.valid | self.r.ready),
             gives.eq(tags.ready & free),
             tags.retire.eq(gives & at_end),
         ]
+        m.d.sync += word.eq(self.word)
         with m.If(gives):
             m.d.sync += [
-                beat.data.eq(Mux(tags.oldest.refused, Const(0, width), read.data)),
+                beat.data.eq(Mux(tags.is_fresh, word, kept) & (~tags.oldest.refused).replicate(len(word))),
                 beat.resp.eq(tags.oldest_resp),
                 beat.id.eq(tags.oldest.id),
                 beat.last.eq(at_end & tags.oldest.last),
             ]
         with m.If(free):
             m.d.sync += self.r.valid.eq(gives)
+
+    def _elaborate_words(self, m: Module, index: Value, word: Signal, retire: Value) -> Value:
+        """Keep data, each a cycle after it came; return that of the oldest tag at an index.
+
+        Half of the bits of a word stand at its tag, the others at the complement: no register has the load of all.
+        """
+        place, step, half = index_width(self._memory.payload_flits), int(self._memory.tags > 1), len(word) // 2
+        comes, at, kept = Signal(), Signal(place), []
+        m.d.sync += [comes.eq(self.write), at.eq(self.index[:place])]
+        for number, bits in enumerate((word[:half], word[half:])):
+            m.submodules[f"words_{number}"] = words = memory.Memory(
+                shape=half, depth=1 << place + len(self.tag), init=[]
+            )
+            write, read = words.write_port(), words.read_port(domain="comb")
+            tag, oldest = Signal.like(self.tag), Signal.like(self.tag, init=-number)
+            m.d.sync += tag.eq(~self.tag if number else self.tag)
+            with m.If(retire):
+                m.d.sync += oldest.eq(oldest - step if number else oldest + step)
+            m.d.comb += [
+                write.addr.eq(Cat(at, tag)),
+                write.data.eq(bits),
+                write.en.eq(comes),
+                read.addr.eq(Cat(index[:place], oldest)),
+            ]
+            kept.append(read.data)
+        return Cat(kept)

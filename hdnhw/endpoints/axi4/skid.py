@@ -25,13 +25,13 @@ class SkidBuffer(wiring.Component):
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         payload, out = Value.cast(self.i.payload), Value.cast(self.o.payload)
-        spare, full = Signal(len(payload), reset_less=True), Signal()
+        # What says that there is room is no more than that, as many may look at it; `full` chooses what comes out.
+        spare, full, room, fills = Signal(len(payload), reset_less=True), Signal(), Signal(init=1), Signal()
         is_free = ~self.o.valid | self.o.ready
-        m.d.comb += self.i.ready.eq(~full)
+        m.d.comb += [self.i.ready.eq(room), fills.eq(~is_free & (full | self.i.valid))]
+        m.d.sync += [full.eq(fills), room.eq(~fills)]
         with m.If(is_free):
-            m.d.sync += [self.o.valid.eq(self.i.valid | full), out.eq(Mux(full, spare, payload)), full.eq(0)]
-        with m.Elif(self.i.valid):
-            m.d.sync += full.eq(1)
+            m.d.sync += [self.o.valid.eq(self.i.valid | full), out.eq(Mux(full, spare, payload))]
         with m.If(~full):
             m.d.sync += spare.eq(payload)
         return m

@@ -27,16 +27,17 @@ class _State(enum.IntEnum):
     IDLE = 0
     TURN = 1
     REACH = 2
-    LENGTH = 3
-    OFFER = 4
-    WAIT = 5
-    MOVE = 6
+    FITS = 3
+    LENGTH = 4
+    OFFER = 5
+    WAIT = 6
+    MOVE = 7
 
 
 class BurstSplitter(wiring.Component):
     """Cut bursts into parts, one after the other.
 
-    The first part is offered a cycle behind its burst, four if that is a WRAP; each other one two cycles after the one
+    The first part is offered a cycle behind its burst, five if that is a WRAP; each other one two cycles after the one
     before is taken, three if that was at once. A part ends where the packet is full, the burst ends, or a WRAP turns
     round.
 
@@ -74,18 +75,29 @@ class BurstSplitter(wiring.Component):
         is_new = Signal()  # offered for the first time: what comes behind it is not known by the next cycle
         m.d.comb += [self.burst.ready.eq(state[_State.IDLE]), self.part.valid.eq(state[_State.OFFER])]
         with m.If(state[_State.IDLE]):
-            is_wrap = equals(self.burst.payload.burst, Burst.WRAP)
             self._elaborate_start(m)
-            self._limit(m, self.burst.payload.len, Const(0, 1))
+            self._limit(
+                m, self.burst.payload.len, below(self.burst.payload.len, self._memory.payload_flits), Const(0, 1)
+            )
             m.d.sync += [reach.eq(self.burst.payload.len), turns.eq(0), wraps.eq(self.burst.payload.len[:_WRAP])]
-            starts = Mux(is_wrap, 1 << _State.TURN, 1 << _State.OFFER)
-            m.d.sync += state.eq(Mux(self.burst.valid, starts, 1 << _State.IDLE))
-        with m.If(state[_State.OFFER] & self.part.ready):
-            behind = Mux(is_new, 1 << _State.WAIT, 1 << _State.MOVE)
-            m.d.sync += state.eq(Mux(part.last, 1 << _State.IDLE, behind))
-        m.d.sync += is_new.eq(~state[_State.OFFER])
-        with m.If(state[_State.WAIT]):
-            m.d.sync += state.eq(1 << _State.MOVE)
+        starts, goes = state[_State.IDLE] & self.burst.valid, state[_State.OFFER] & self.part.ready
+        is_wrap, goes_on = equals(self.burst.payload.burst, Burst.WRAP), goes & ~part.last
+        m.d.sync += [
+            is_new.eq(~state[_State.OFFER]),
+            state[_State.IDLE].eq((state[_State.IDLE] & ~self.burst.valid) | (goes & part.last)),
+            state[_State.TURN].eq(starts & is_wrap),
+            state[_State.REACH].eq(state[_State.TURN]),
+            state[_State.FITS].eq(state[_State.REACH]),
+            state[_State.LENGTH].eq(state[_State.FITS]),
+            state[_State.OFFER].eq(
+                (starts & ~is_wrap)
+                | state[_State.LENGTH]
+                | state[_State.MOVE]
+                | (state[_State.OFFER] & ~self.part.ready)
+            ),
+            state[_State.WAIT].eq(goes_on & is_new),
+            state[_State.MOVE].eq((goes_on & ~is_new) | state[_State.WAIT]),
+        ]
         self._elaborate_wrap(m, state, reach, rest, turns, wraps)
         return m
 
@@ -130,29 +142,27 @@ class BurstSplitter(wiring.Component):
             m.d.sync += [
                 before.eq(_right(part.addr[: _WRAP + _SIZE], part.size)[:_WRAP] & wraps),
                 mask.eq(_left(padded(wraps, len(mask)), part.size)),
-                state.eq(1 << _State.REACH),
             ]
         with m.If(state[_State.REACH]):
             m.d.sync += [
                 reach.eq(reach & ~padded(before, len(reach))),
                 rest.eq(before - 1),
                 turns.eq(before.any()),
-                state.eq(1 << _State.LENGTH),
             ]
-        with m.If(state[_State.LENGTH]):
-            self._limit(m, reach, turns)
-            m.d.sync += state.eq(1 << _State.OFFER)
         aligned = Cat(bit & ~above for bit, above in zip(part.addr[:_SIZE], _ones(part.size), strict=True))
         behind, others, is_turn, fits = Signal(_PAGE), Signal(8), Signal(), below(reach, beats)
         begin = Cat(part.addr[: len(mask)] & ~mask, part.addr[len(mask) : _PAGE])
         step = _left(Const(beats, _PAGE), part.size)
-        end, is_last = Signal(len(part.end)), Signal()
+        end, is_last, is_single = Signal(len(part.end)), Signal(), Signal()
+        with m.If(state[_State.LENGTH]):
+            self._limit(m, reach, is_turn, turns)
         m.d.sync += [
             is_turn.eq(fits),
             behind.eq(Mux(fits, begin, Cat(aligned, part.addr[_SIZE:_PAGE]) + step)),
             others.eq(Mux(fits, rest, (reach + Const(256 - beats, 8))[:8])),
             end.eq(Mux(below(others, beats), others[: len(end)], Const(beats - 1, len(end)))),
             is_last.eq(below(others, beats)),
+            is_single.eq(equals(others, 0) if beats > 1 else 1),
         ]
         with m.If(state[_State.MOVE]):
             with m.If(~part.fixed):
@@ -160,16 +170,16 @@ class BurstSplitter(wiring.Component):
             m.d.sync += [
                 reach.eq(others),
                 part.end.eq(end),
+                part.single.eq(is_single),
                 part.last.eq(is_last & ~(turns & ~is_turn)),
                 turns.eq(turns & ~is_turn),
-                state.eq(1 << _State.OFFER),
             ]
 
-    def _limit(self, m: Module, reach: Value, turns: Value) -> None:
+    def _limit(self, m: Module, reach: Value, fits: Value, turns: Value) -> None:
         """Let the part have as many of the beats to the burst's end, or to where it `turns` round, as fit."""
         part, beats = self.part.payload, self._memory.payload_flits
-        fits = below(reach, beats)
         m.d.sync += [
+            part.single.eq(equals(reach, 0) if beats > 1 else 1),
             part.end.eq(Mux(fits, reach[: len(part.end)], Const(beats - 1, len(part.end)))),
             part.last.eq(fits & ~turns),
         ]

@@ -22,7 +22,13 @@ def origins(rng, memory):
     """Return who asked, whether that is the node's own manager, what they call it, and its last beat, 40 times."""
     ends = range(memory.payload_flits)
     return [
-        {"own": rng.randrange(2), "src": rng.randrange(3), "tag": rng.randrange(memory.tags), "end": rng.choice(ends)}
+        {
+            "own": rng.randrange(2),
+            "src": rng.randrange(3),
+            "tag": rng.randrange(memory.tags),
+            "end": (end := rng.choice(ends)),
+            "single": end == 0,
+        }
         for _ in range(40)
     ]
 
@@ -50,7 +56,9 @@ def test_responses_of_writes(simulate, send, receive, memory):
         return rng.random() < 0.3
 
     async def ask(ctx):
-        await send(ctx, dut.writes, asked, pause)
+        for one in asked:
+            await send(ctx, dut.writes, [one], pause)
+            await ctx.tick()
 
     async def answer(ctx):
         await send(ctx, dut.b, [{"id": 0, "resp": resp} for resp in answers], pause)
@@ -80,7 +88,9 @@ def test_data_and_worst_response_of_reads(simulate, send, receive, memory):
         return rng.random() < 0.3
 
     async def ask(ctx):
-        await send(ctx, dut.reads, asked, pause)
+        for one in asked:
+            await send(ctx, dut.reads, [one], pause)
+            await ctx.tick()
 
     async def answer(ctx):
         for part in parts:
