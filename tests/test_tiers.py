@@ -39,6 +39,14 @@ def case(name, *features):
             [],
             "test drawn test drawn drawn drawn",
         ),
+        # A dear case whose features others show is left to a later tier, unless it has failed once.
+        (
+            {"a[0]": 1.1, "a[1]": 1.2, "a[2]": 1.3, "a[3]": 1000.0},
+            {"a[0]": "x", "a[1]": "xy", "a[2]": "yz", "a[3]": "z"},
+            [],
+            "test drawn test drawn",
+        ),
+        ({"a[0]": MOST + 1, "a[1]": MOST + 2}, {"a[0]": "x", "a[1]": "x"}, ["a[0]", "a[1]"], "fixed fixed"),
         # A feature that is too dear for one tier is run in the next.
         ({"a[0]": 1.0, "a[1]": MOST + 1, "a[2]": MOST + 2}, {"a[1]": "x", "a[2]": "x"}, [], "test fixed drawn"),
         # A file has so much and no more.

@@ -2,7 +2,7 @@
 
 ``test`` is what ``make test`` runs, ``fixed`` what CI runs besides, ``drawn`` the rest. In each file the cheapest cases
 come first. A feature is a test function, or a value that several cases of a file share: it is run by the cheapest case
-that has it.
+that has it. A dear case whose features others of its tier show is left to a later one.
 """
 
 import json
@@ -156,21 +156,27 @@ def tiers_of(cases: Iterable[Case], costs: Costs, always: Iterable[str] = ()) ->
         count = Counter(feature for own in groups.values() for case in own for feature in case.features)
         left = [(sum(map(costs.of, own)), own) for own in groups.values()]
         left.sort(key=lambda pair: (pair[0], pair[1][0].id))
-        shown: set[str] = set()
+        shown: Counter[str] = Counter()
         for tier, (most, room, whole) in LIMITS.items():
-            spent, taken, later = 0.0, 0.0, []
+            spent, taken, later, dear = 0.0, 0.0, [], []
             for seconds, own in left:
                 new = {case.function for case in own} | {one for case in own for one in case.features if count[one] > 1}
                 spent += seconds
                 is_named = tier == "fixed" and any({case.id, case.function} & named for case in own)
-                is_first = bool(new - shown) and seconds <= most and (taken + seconds <= whole or not taken)
+                is_first = bool(new - shown.keys()) and seconds <= most and (taken + seconds <= whole or not taken)
                 if spent <= room or is_first or is_named:
                     found |= {case.id: tier for case in own}
-                    shown |= new
+                    shown.update(new)
                     taken += seconds
+                    if seconds >= LEAST and not is_named:
+                        dear.append((seconds, own, new))
                 else:
                     later.append((seconds, own))
-            left = later
+            for seconds, own, new in reversed(dear):
+                if all(shown[one] > 1 for one in new):
+                    shown.subtract(new)
+                    later.append((seconds, own))
+            left = sorted(later, key=lambda pair: (pair[0], pair[1][0].id))
         found |= {case.id: "drawn" for _, own in left for case in own}
     return found
 
