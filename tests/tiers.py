@@ -26,7 +26,7 @@ LEAST = 0.5
 """CPU seconds below which a case is not in the table by itself."""
 
 CHEAP = 0.05
-"""CPU seconds of a case of which nothing is known."""
+"""CPU seconds of a case of which nothing is known; where all known ones of its function are dear, it is like them."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Costs:
                 own["cases"] |= {name: record["cpu"] for name, record in cases if record["cpu"] >= LEAST}
                 others = [record["cpu"] for _, record in cases if record["cpu"] < LEAST]
                 own["others"].pop(function, None)
-                if sum(others) >= LEAST:
+                if sum(others) >= LEAST or (others and len(others) < len(cases)):
                     own["others"][function] = [len(others), round(sum(others), 2)]
             kinds: Counter[str] = Counter()
             for cases in found.values():
@@ -112,12 +112,14 @@ class Costs:
 
     def of(self, case: Case) -> float:
         """Return the CPU seconds that a case is expected to take."""
-        own = self._files.get(case.file, {})
-        name = case.id.partition("::")[2]
-        if (seconds := own.get("cases", {}).get(name)) is not None:
+        own = self._files.get(case.file, {"cases": {}})
+        name, function = (one.partition("::")[2] for one in (case.id, case.function))
+        if (seconds := own["cases"].get(name)) is not None:
             return float(seconds)
-        number, total = own.get("others", {}).get(case.function.partition("::")[2], (1, CHEAP))
-        return float(total / number)
+        if function in own.get("others", {}):
+            number, total = own["others"][function]
+            return float(total / number)
+        return float(min((own["cases"][one] for one in own["cases"] if one.partition("[")[0] == function), default=CHEAP))
 
 
 def _total(own: Mapping[str, Any]) -> float:
