@@ -32,13 +32,7 @@ COMPILING = "hdnhw: compiling"
 
 @dataclass(frozen=True)
 class Console:
-    """A block of commands and their output.
-
-    Attributes
-    ----------
-    page : Path
-    lines : tuple of str
-    """
+    """A block of commands and their output."""
 
     page: Path
     lines: tuple[str, ...]

@@ -20,10 +20,6 @@ SHIFT, ROTATION = 3, 5
 class HeadFormat:
     """Field positions of a head flit of the self-test.
 
-    Parameters
-    ----------
-    flits : FlitFormat
-
     Attributes
     ----------
     address_width, flit_width : int

@@ -26,12 +26,7 @@ def link_resource(board: Board, word_width: int) -> Resource:
 
 
 class BoardTop(wiring.Component):
-    """A self-test on the pins of a board: the first serial line, LEDs 0 to 3, and the link to another board.
-
-    Parameters
-    ----------
-    test : SelfTest
-    """
+    """A self-test on the pins of a board: the first serial line, LEDs 0 to 3, and the link to another board."""
 
     def __init__(self, test: SelfTest) -> None:
         self._test = test

@@ -119,7 +119,9 @@ class Costs:
         if function in own.get("others", {}):
             number, total = own["others"][function]
             return float(total / number)
-        return float(min((own["cases"][one] for one in own["cases"] if one.partition("[")[0] == function), default=CHEAP))
+        return float(
+            min((cost for one, cost in own["cases"].items() if one.partition("[")[0] == function), default=CHEAP)
+        )
 
 
 def _total(own: Mapping[str, Any]) -> float:

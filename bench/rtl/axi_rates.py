@@ -36,13 +36,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Lone:
-    """Single bursts of one manager, each in an idle fabric, one for each phase of the slots.
-
-    Attributes
-    ----------
-    beats, source, destination : int
-    write : bool
-    """
+    """Single bursts of one manager, each in an idle fabric, one for each phase of the slots."""
 
     beats: int
     source: int

@@ -33,12 +33,7 @@ class Rates:
 
 @dataclass(frozen=True, kw_only=True)
 class Latencies:
-    """Single frames from one node to another, each in an idle fabric, one for each phase of the slots.
-
-    Attributes
-    ----------
-    bytes, source, destination : int
-    """
+    """Single frames from one node to another, each in an idle fabric, one for each phase of the slots."""
 
     bytes: int
     source: int

@@ -48,13 +48,7 @@ class Combined:
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """Schedules of a network that follow each other.
-
-    Attributes
-    ----------
-    name : str
-    schedules : tuple of Schedule
-    """
+    """Schedules of a network that follow each other."""
 
     name: str
     schedules: tuple[Schedule, ...]

@@ -14,10 +14,6 @@ MOST_SENDS = 31
 class Conditions:
     """When nodes send, step by step; the sends of all steps are numbered one after the other.
 
-    Parameters
-    ----------
-    schedule : Schedule
-
     Attributes
     ----------
     gates : ndarray of int32, shape (gates, 6)

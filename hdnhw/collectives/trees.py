@@ -109,12 +109,7 @@ class _FactorTrees:
 
 @dataclass(frozen=True)
 class _Both:
-    """Two families of a product; where a node differs from the source in both, the last hop is in the first or second.
-
-    Attributes
-    ----------
-    one, other : TreeFamily
-    """
+    """Two families of a product; where a node differs from the source in both, the last hop is in one of them."""
 
     one: TreeFamily
     other: TreeFamily
@@ -186,13 +181,7 @@ class _DualTrees:
 
 @dataclass(frozen=True)
 class _SwapTrees:
-    """The routes of section 2.3 of the HSN paper, in the nuclei along the trees of the nucleus.
-
-    Attributes
-    ----------
-    network : SwappedNetwork
-    nucleus : TreeFamily
-    """
+    """The routes of section 2.3 of the HSN paper, in the nuclei along the trees of the nucleus."""
 
     network: SwappedNetwork
     nucleus: TreeFamily

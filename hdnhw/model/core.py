@@ -135,12 +135,7 @@ class CoreMachine:
 
 
 class CoreFabric:
-    """A fabric in the core.
-
-    Parameters
-    ----------
-    machine : CoreMachine
-    """
+    """A fabric in the core."""
 
     def __init__(self, machine: CoreMachine) -> None:
         self._kept: list[Any] = [machine]

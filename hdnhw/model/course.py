@@ -99,10 +99,6 @@ class Course:
     core : CoreFabric, optional
         What simulates it, if it is not one for this run alone.
 
-    Attributes
-    ----------
-    core : CoreFabric
-
     Raises
     ------
     SpecError

@@ -23,12 +23,7 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Nest:
-    """The levels of a network.
-
-    Attributes
-    ----------
-    network : DualNetwork
-    """
+    """The levels of a network."""
 
     network: DualNetwork
 

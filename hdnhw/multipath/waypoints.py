@@ -38,10 +38,6 @@ _join = Function("search_join", array_of(np.uint64), array_of(np.uint64), Number
 class RouteTable:
     """The next port of all routes of a plan: what the rule says, written down for a search over many faults.
 
-    Parameters
-    ----------
-    plan : RoutingPlan
-
     Attributes
     ----------
     neighbors : ndarray of int32, shape (num_nodes, ports)
@@ -120,11 +116,6 @@ class Way(NamedTuple):
 
 class Detours:
     """What waypoints do for a set of faults.
-
-    Parameters
-    ----------
-    table : RouteTable
-    faults : Faults
 
     Notes
     -----

@@ -15,13 +15,7 @@ from hdnhw.verilog.fabric import EmittedFabric
 
 
 class ReceiverRig(BridgeRig):
-    """A rig around the receiver of a bridge.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    module : str
-    """
+    """A rig around the receiver of a bridge."""
 
     steps = 2
 

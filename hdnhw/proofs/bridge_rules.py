@@ -11,13 +11,7 @@ from hdnhw.verilog.fabric import EmittedFabric
 
 
 class TakeRig(BridgeRig):
-    """A rig around what takes packets from a router: only with a buffer at the other side, and room to keep it.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    module : str
-    """
+    """A rig around what takes packets from a router: only with a buffer at the other side, and room to keep it."""
 
     steps = 4
 
@@ -113,11 +107,6 @@ class RulesRig(BridgeRig):
 
     Numbers have two bits more than those that are sent, so that differences are those of numbers without an end. Any
     frame is marked, and any answer; what is claimed of the marked one holds of all that come before it.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    module : str
     """
 
     steps = 2

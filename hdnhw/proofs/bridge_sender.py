@@ -19,13 +19,7 @@ ORDER = ("n", "0", "1", "2")
 
 
 class SenderRig(BridgeRig):
-    """A rig around the sender of a bridge.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    module : str
-    """
+    """A rig around the sender of a bridge."""
 
     steps = 2
 

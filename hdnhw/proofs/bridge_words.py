@@ -13,13 +13,7 @@ STAGES = 5
 
 
 class WordsRig(BridgeRig):
-    """A rig around the end of a sender: any words come whenever the sender may choose some, and any one is marked.
-
-    Parameters
-    ----------
-    fabric : EmittedFabric
-    module : str
-    """
+    """A rig around the end of a sender: any words come whenever the sender may choose some, and any one is marked."""
 
     steps = 2
 

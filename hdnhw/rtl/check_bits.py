@@ -20,10 +20,6 @@ def check_bits(flit: Value) -> Value:
 class PacketCheck(wiring.Component):
     """A look at the flits of packets that come one after another.
 
-    Parameters
-    ----------
-    flit_width : int
-
     Members
     -------
     valid : In(1)

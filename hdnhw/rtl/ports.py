@@ -259,11 +259,6 @@ class InjectionPort(wiring.Component):
     whether they are valid or not; so a source that pauses hurts its own packet and no other. A packet whose destination
     names no node is taken and dropped, and counted.
 
-    Parameters
-    ----------
-    machine : Machine
-    ways : Ways
-
     Members
     -------
     inject : In(injection_signature)

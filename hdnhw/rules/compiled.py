@@ -81,12 +81,6 @@ def _text(rule: HopRule) -> str:
 class Gates:
     """A circuit of packed addresses as gates of the core; more may be added, and each is known by its number.
 
-    Parameters
-    ----------
-    circuit : Circuit
-    outputs : list of Term
-    layout : AddressLayout
-
     Attributes
     ----------
     rows : list of tuple of int

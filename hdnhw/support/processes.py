@@ -115,10 +115,6 @@ class SpentError(Exception):
 class Budget:
     """CPU time that programs may take in all: how busy the machine is with others makes no difference.
 
-    Parameters
-    ----------
-    seconds : float
-
     Attributes
     ----------
     spent : float

@@ -36,12 +36,7 @@ class Field:
 
 @dataclass(frozen=True)
 class AddressLayout:
-    """The packed address of a network: its digits, the last one in the least significant bits.
-
-    Attributes
-    ----------
-    network : Network
-    """
+    """The packed address of a network: its digits, the last one in the least significant bits."""
 
     network: Network
 

@@ -26,10 +26,6 @@ def _factor_ports(position: int, factor: Factor, first: int) -> list[DualPort]:
 class DualNetwork(LeveledNetwork):
     """A product network (no levels) or a hierarchical dual-net built on one.
 
-    Parameters
-    ----------
-    spec : NetworkSpec
-
     Attributes
     ----------
     spec : NetworkSpec

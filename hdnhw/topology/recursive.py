@@ -17,11 +17,6 @@ class RecursiveDualNetwork(LeveledNetwork):
     spec : RecursiveDualNet
     base : Network
         The network of ``spec.base``.
-
-    Attributes
-    ----------
-    spec : RecursiveDualNet
-    base : Network
     """
 
     spec: RecursiveDualNet

@@ -20,11 +20,6 @@ class SwappedNetwork(Network):
     a to M - 1 - a in both. At the top it exchanges X_l and X_1 mod M_l. Over a nucleus that has such ports itself they
     are ``outer_swapi``.
 
-    Parameters
-    ----------
-    spec : SwappedNet
-    nucleus : Network
-
     Attributes
     ----------
     spec : SwappedNet

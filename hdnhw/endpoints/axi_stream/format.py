@@ -27,11 +27,6 @@ class PacketKind(IntEnum):
 class FrameFormat(HeaderFormat):
     """How frames travel as packets: header flits, then data flits, one a transfer.
 
-    Attributes
-    ----------
-    flits : FlitFormat
-    endpoints : AxiStreamSpec
-
     Raises
     ------
     SpecError

@@ -138,10 +138,6 @@ class PacketSender(wiring.Component):
     Grants to others come first whenever a packet is chosen. While one packet is sent the next is composed, and the one
     after it chosen: there is no gap.
 
-    Parameters
-    ----------
-    pool : FramePool
-
     Members
     -------
     address : In(address width)

@@ -85,10 +85,6 @@ class PacketReceiver(wiring.Component):
     with what they ask for, and grants never wait for the user; data waits while the pool is full or `COMPLETE` frames
     wait, thus for the user alone, as a full pool holds a complete frame (docs/decisions/0026).
 
-    Parameters
-    ----------
-    pool : FramePool
-
     Members
     -------
     eject : In(ejection_signature)
@@ -278,10 +274,6 @@ class FrameOutput(wiring.Component):
     """Give complete frames to the user, one after the other, a transfer a cycle.
 
     The first transfer comes five cycles after the frame's last data flit was taken from the fabric.
-
-    Parameters
-    ----------
-    pool : FramePool
 
     Members
     -------

@@ -36,10 +36,6 @@ def whole_layout(pool: FramePool) -> data.StructLayout:
 class FrameSignature(wiring.Signature):
     """The oldest frame in a buffer, seen from the buffer; and those behind it that are whole.
 
-    Parameters
-    ----------
-    pool : FramePool
-
     Members
     -------
     some, more : Out(1)
@@ -81,11 +77,6 @@ class FrameBuffer(wiring.Component):
 
     One transfer a cycle. The data of a packet counts three cycles after its last transfer, never before: the pauses of
     a source do not reach the fabric. A frame to an address without node is swallowed; of one that is too long the rest.
-
-    Parameters
-    ----------
-    pool : FramePool
-    layout : AddressLayout
 
     Members
     -------

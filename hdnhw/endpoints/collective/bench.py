@@ -125,12 +125,7 @@ class BarrierVerdict:
 
 @dataclass(frozen=True)
 class CollectiveVerdict:
-    """What a run of operations one after the other showed.
-
-    Attributes
-    ----------
-    operations : tuple of OperationVerdict or BarrierVerdict
-    """
+    """What a run of operations one after the other showed."""
 
     operations: tuple[OperationVerdict | BarrierVerdict, ...]
 

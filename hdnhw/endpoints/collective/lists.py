@@ -48,10 +48,6 @@ class BufferLists(wiring.Component):
 
     An append takes two cycles, one a cycle, and never waits. A pop takes three, and waits for appends.
 
-    Parameters
-    ----------
-    num_lists, buffers : int
-
     Members
     -------
     append : In(stream of append_layout)
@@ -147,10 +143,6 @@ class BufferLists(wiring.Component):
 
 class BufferPool(wiring.Component):
     """The free buffers: soon after reset all.
-
-    Parameters
-    ----------
-    buffers : int
 
     Members
     -------

@@ -31,12 +31,6 @@ class Receiver(wiring.Component):
     when no packet is there; the first is for the node of address 0, the next for the one after it, and so on. One of
     several packets is cut into these.
 
-    Parameters
-    ----------
-    program : Program
-    messages : MessageFormat
-    buffers : int
-
     Members
     -------
     address : In(address width)

@@ -18,11 +18,6 @@ from hdnhw.rtl.header import header_layout
 class PacketReceiver(wiring.Component):
     """Write every packet where no other one comes before it has been read; never wait.
 
-    Parameters
-    ----------
-    program : RegisterProgram
-    messages : RegisterFormat
-
     Members
     -------
     eject : In(ejection_signature)
@@ -104,11 +99,6 @@ def packet_layout(program: RegisterProgram, messages: RegisterFormat) -> data.St
 
 class PacketSender(wiring.Component):
     """Send registers, without a gap if all that is sent is there.
-
-    Parameters
-    ----------
-    program : RegisterProgram
-    messages : RegisterFormat
 
     Members
     -------

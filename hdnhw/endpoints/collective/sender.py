@@ -44,12 +44,6 @@ class Sender(wiring.Component):
     The head flit of the first is offered five cycles after the job. Beyond `window` messages it goes on when it is
     told to. A buffer is free with its last flit; where messages are copied, they are sorted again.
 
-    Parameters
-    ----------
-    program : Program
-    messages : MessageFormat
-    buffers, window : int
-
     Members
     -------
     job : In(stream of job_layout)

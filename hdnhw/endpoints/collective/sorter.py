@@ -46,11 +46,6 @@ GROUP = 4
 class Sorter(wiring.Component):
     """Append messages to lists, in three cycles, one a cycle.
 
-    Parameters
-    ----------
-    program : Program
-    buffers : int
-
     Members
     -------
     address : In(address width)

@@ -29,10 +29,6 @@ class Stepper(wiring.Component):
 
     One that sends waits until the sender is free, one that combines until the combination before is under way.
 
-    Parameters
-    ----------
-    machine : Machine
-
     Members
     -------
     address, P_neighbor : In(address width)

@@ -94,11 +94,6 @@ class StoreReadSignature(wiring.Signature):
 class MessageStore(wiring.Component):
     """All buffers of a node.
 
-    Parameters
-    ----------
-    messages : MessageFormat
-    buffers : int
-
     Members
     -------
     write : In(StoreWriteSignature)

@@ -105,11 +105,6 @@ class Vectors(wiring.Component):
     whoever reads waits for each flit, and until all have been written nothing else is taken. A register that is read
     is not written before it has been read to its end.
 
-    Parameters
-    ----------
-    program : RegisterProgram
-    messages : RegisterFormat
-
     Members
     -------
     came : In(VectorWriteSignature)

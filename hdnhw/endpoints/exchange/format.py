@@ -13,11 +13,6 @@ from hdnhw.support.naming import named
 class GeneratorFormat(HeaderFormat):
     """How generators of a total exchange send packets: every bit follows from the two addresses in the head flit.
 
-    Attributes
-    ----------
-    flits : FlitFormat
-    endpoints : ExchangeSpec
-
     Raises
     ------
     SpecError

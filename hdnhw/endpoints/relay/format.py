@@ -64,11 +64,6 @@ class RelayPacket:
 class RelayFormat(HeaderFormat):
     """How packets go by waypoints: a header in the head flit, payload above it and in the other flits.
 
-    Attributes
-    ----------
-    flits : FlitFormat
-    endpoints : RelaySpec
-
     Raises
     ------
     SpecError

@@ -28,10 +28,6 @@ def request_layout(packets: RelayFormat) -> data.StructLayout:
 class PendingRequest(wiring.Component):
     """Remembers whom the first packet of a queue has asked for a buffer of the class below, and for how long.
 
-    Parameters
-    ----------
-    packets : RelayFormat
-
     Members
     -------
     ask : In(1)

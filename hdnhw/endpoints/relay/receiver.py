@@ -45,10 +45,6 @@ class FabricReceiver(wiring.Component):
     Flits for the user wait for it, all others are taken at once. What becomes of a packet is decided in the cycle after
     its head flit has come, and what is lost is told in the cycle after that one, in which a flit is written as well.
 
-    Parameters
-    ----------
-    packets : RelayFormat
-
     Members
     -------
     address : In(address width)
@@ -212,10 +208,6 @@ class FabricReceiver(wiring.Component):
 
 class UserReceiver(wiring.Component):
     """Takes packets of the node's own user, each into a buffer of its queue; a packet with too many stops is swallowed.
-
-    Parameters
-    ----------
-    packets : RelayFormat
 
     Members
     -------

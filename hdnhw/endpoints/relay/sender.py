@@ -22,10 +22,6 @@ class Sender(wiring.Component):
     One packet is chosen and one is next while another is read, in three cycles: a head flit is offered four cycles
     after its packet was chosen, at the soonest, and a packet of two flits or more right behind the one before.
 
-    Parameters
-    ----------
-    packets : RelayFormat
-
     Members
     -------
     address : In(address width)

@@ -80,10 +80,6 @@ class PacketMemory(wiring.Component):
 
     A flit can be read two cycles after it was written.
 
-    Parameters
-    ----------
-    packets : RelayFormat
-
     Members
     -------
     write : In(BufferWriteSignature)

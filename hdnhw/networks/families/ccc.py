@@ -68,12 +68,7 @@ def butterfly(n: int) -> Butterfly:
 
 
 class CubeCyclesNetwork(Network):
-    """The cube-connected cycles: node p of ring w has number ``w * n + p``; ``cross`` flips bit p of w.
-
-    Parameters
-    ----------
-    spec : CubeCycles
-    """
+    """The cube-connected cycles: node p of ring w has number ``w * n + p``; ``cross`` flips bit p of w."""
 
     spec: CubeCycles
 
@@ -116,10 +111,6 @@ class ButterflyNetwork(CubeCyclesNetwork):
 
     ``straight_plus`` leads to level p + 1 mod n of the row, ``cross_plus`` to level p + 1 of the row that differs in
     bit p; ``straight_minus`` and ``cross_minus`` lead back.
-
-    Parameters
-    ----------
-    spec : Butterfly
     """
 
     spec: Butterfly

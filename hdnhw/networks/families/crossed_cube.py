@@ -49,10 +49,6 @@ class CrossedCubeNetwork(Network):
     Bits are counted from the least significant one in pairs 2i + 1, 2i. Flipping bit l changes each pair below it with
     2i + 1 < l to its pair-related one: it flips bit 2i + 1 where bit 2i is 1.
 
-    Parameters
-    ----------
-    spec : CrossedCube
-
     References
     ----------
     .. [1] Efe, "The crossed cube architecture for parallel computation", 1992.

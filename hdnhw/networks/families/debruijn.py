@@ -82,10 +82,6 @@ class WordNetwork(Network):
     front. The letters that may stand beside a letter are numbered from 0, in a Kautz graph from the letter after it.
     ``leftT`` appends the letter whose number is that of the dropped one and T, mod d; ``rightT`` undoes that. So a node
     has all 2 d ports, but for words aaa.. and abab..: those lead to themselves, and these to baba.. both ways.
-
-    Parameters
-    ----------
-    spec : DeBruijn
     """
 
     spec: DeBruijn

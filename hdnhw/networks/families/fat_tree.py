@@ -22,12 +22,7 @@ MOST_PORTS = 64
 
 @dataclass(frozen=True, repr=False)
 class FatTree(NetworkSpec):
-    """The fat tree of switches of k ports.
-
-    Attributes
-    ----------
-    k : int
-    """
+    """The fat tree of switches of k ports."""
 
     k: int
 

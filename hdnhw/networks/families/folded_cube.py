@@ -44,12 +44,7 @@ def folded_cube(n: int) -> FoldedCube:
 
 
 class FoldedCubeNetwork(Network):
-    """The folded hypercube: port ``dimJ`` flips digit ``bJ``, as in a cube, and ``complement`` flips them all.
-
-    Parameters
-    ----------
-    spec : FoldedCube
-    """
+    """The folded hypercube: port ``dimJ`` flips digit ``bJ``, as in a cube, and ``complement`` flips them all."""
 
     spec: FoldedCube
 

@@ -64,10 +64,6 @@ class HypernetNetwork(Network):
     and the j-th of copy i leads to the i-th of copy j. So a node that ends in 0 has a link of level 2, one that ends in
     01 of level 3, in 011 of level 4: ``up`` exchanges the number of the copy with the first of the bits after it.
 
-    Parameters
-    ----------
-    spec : Hypernet
-
     References
     ----------
     .. [1] Hwang and Ghosh, "Hypernet: a communication-efficient architecture for constructing massively parallel

@@ -21,12 +21,7 @@ ROUNDS = 1000
 
 @dataclass(frozen=True, repr=False)
 class Jellyfish(NetworkSpec):
-    """A random regular graph.
-
-    Attributes
-    ----------
-    num_nodes, degree, seed : int
-    """
+    """A random regular graph."""
 
     num_nodes: int
     degree: int

@@ -91,10 +91,6 @@ class FieldNetwork(Network):
 
     Port ``dimJ`` flips bit J of the field, ``crossJ`` bit J of the class, counted from the most significant one.
 
-    Parameters
-    ----------
-    spec : Metacube or ExchangedCube
-
     Attributes
     ----------
     fields : tuple of range

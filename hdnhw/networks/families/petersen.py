@@ -39,10 +39,6 @@ class PetersenNetwork(Network):
     """Two rings of five: in ring r, node i is linked to i + (r + 1) and i - (r + 1), by ``spoke`` to the other ring.
 
     Node i of ring r has number ``5 r + i``.
-
-    Parameters
-    ----------
-    spec : Petersen
     """
 
     spec: Petersen

@@ -58,10 +58,6 @@ class ReducedCubeNetwork(Network):
     Port ``dimJ`` flips digit ``bJ`` of the node in its cluster. Port ``cross`` flips bit k + i of the node's number,
     where i is the value of the leading m bits of the node in its cluster.
 
-    Parameters
-    ----------
-    spec : ReducedCube
-
     References
     ----------
     .. [1] Dual-cube paper, section 1 (from Ziavras, 1994).

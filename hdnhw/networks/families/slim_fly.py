@@ -22,12 +22,7 @@ MOST = 64
 
 @dataclass(frozen=True, repr=False)
 class SlimFly(NetworkSpec):
-    """The slim fly over the field of q elements.
-
-    Attributes
-    ----------
-    q : int
-    """
+    """The slim fly over the field of q elements."""
 
     q: int
 

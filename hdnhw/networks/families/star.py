@@ -80,10 +80,6 @@ class StarNetwork(Network):
 
     A node's number is the lexicographic rank of its permutation of the symbols 0 to n - 1; its digits are those of the
     rank in the factorial base, and its address is the permutation.
-
-    Parameters
-    ----------
-    spec : Star
     """
 
     spec: Star

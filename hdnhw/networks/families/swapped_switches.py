@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SwitchedSwappedNet(NetworkSpec):
-    """HSN(l, G) over a nucleus G some of whose nodes have no terminal.
-
-    Attributes
-    ----------
-    levels : int
-    nucleus : NetworkSpec
-    """
+    """HSN(l, G) over a nucleus G some of whose nodes have no terminal."""
 
     levels: int
     nucleus: NetworkSpec

@@ -51,10 +51,6 @@ class WKRecursiveNetwork(Network):
     A corner is a node all of whose digits are the same. Port ``byT`` adds T to the last digit, mod d. Port ``up``
     exchanges the digit that all at the end are with the one before them: ..abb is joined to ..baa. The d corners of the
     whole network have no such edge; the links by which it could grow are left out.
-
-    Parameters
-    ----------
-    spec : WKRecursive
     """
 
     spec: WKRecursive

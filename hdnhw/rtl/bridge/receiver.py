@@ -22,10 +22,6 @@ class Receiver(wiring.Component):
     Packets are written as they come, behind those that count, and count with their frame. One that has come before is
     not written again; neither is one with a packet missing before it.
 
-    Parameters
-    ----------
-    link : LinkFormat
-
     Members
     -------
     rx : In(stream)

@@ -32,10 +32,6 @@ class Sender(wiring.Component):
 
     Words are chosen while there is room for them at the end of the way: behind that they move in each cycle.
 
-    Parameters
-    ----------
-    link : LinkFormat
-
     Members
     -------
     take : In(1), tag : In

@@ -24,10 +24,6 @@ class Session(wiring.Component):
     for new ones. A side that knows none, and meets one that goes by numbers, was reset: it takes the epoch behind the
     one that it is taken for, as its own may be that by chance, or whenever an FPGA is loaded.
 
-    Parameters
-    ----------
-    link : LinkFormat
-
     Members
     -------
     good, hello, knows, is_open, uses, seen, theirs : In
