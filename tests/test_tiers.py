@@ -15,7 +15,7 @@ from tests.tiers import CHEAP, LIMITS, Case, Costs, features_of, tiers_of
 
 ROOT = Path(__file__).parents[1]
 
-(MOST, ROOM, WHOLE), (MOST_FIXED, *_) = LIMITS["test"], LIMITS["fixed"]
+(MOST, ROOM, WHOLE), (MOST_FIXED, _, WHOLE_FIXED) = LIMITS["test"], LIMITS["fixed"]
 
 
 def case(name, *features):
@@ -47,6 +47,13 @@ def case(name, *features):
             "test drawn test drawn",
         ),
         ({"a[0]": MOST + 1, "a[1]": MOST + 2}, {"a[0]": "x", "a[1]": "x"}, ["a[0]", "a[1]"], "fixed fixed"),
+        # Of what is too dear for the first tier, functions come before values.
+        (
+            {"a[0]": 0.30 * WHOLE_FIXED, "a[1]": 0.35 * WHOLE_FIXED, "a[2]": 1000.0, "b": 0.40 * WHOLE_FIXED},
+            {"a[1]": "x", "a[2]": "x"},
+            [],
+            "fixed drawn drawn fixed",
+        ),
         # A feature that is too dear for one tier is run in the next.
         ({"a[0]": 1.0, "a[1]": MOST + 1, "a[2]": MOST + 2}, {"a[1]": "x", "a[2]": "x"}, [], "test fixed drawn"),
         # A file has so much and no more.

@@ -163,6 +163,9 @@ def tiers_of(cases: Iterable[Case], costs: Costs, always: Iterable[str] = ()) ->
         shown: Counter[str] = Counter()
         for tier, (most, room, whole) in LIMITS.items():
             spent, taken, later, dear = 0.0, 0.0, [], []
+            if not room:
+                firsts = {case.function: own for _, own in reversed(left) for case in own if case.function not in shown}
+                left.sort(key=lambda pair: all(firsts.get(case.function) is not pair[1] for case in pair[1]))
             for seconds, own in left:
                 new = {case.function for case in own} | {one for case in own for one in case.features if count[one] > 1}
                 spent += seconds

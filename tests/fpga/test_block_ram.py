@@ -69,7 +69,7 @@ def test_devices():
         ("rdn(cube(3), 1)", {"buffers": 8, "crc": True}),
         ("mesh(3, 4)", {"lanes": 2, "packet_length": 12, "flit_width": 40}),
         ("torus(5)", {"buffers": 128}),
-        ("torus(5)", {"buffers": 64, "packet_length": 32, "queueing": "voq"}),
+        ("torus(5)", {"buffers": 16, "packet_length": 64, "queueing": "voq"}),
     ],
 )
 @pytest.mark.parametrize("kind", [ECP5, ICE40], ids=["ecp5", "ice40"])
