@@ -4,6 +4,7 @@ The profile is repeatable, and blind to how busy the machine is. Each bench has 
 """
 
 import inspect
+import json
 import shlex
 import signal
 from functools import wraps
@@ -219,6 +220,18 @@ def run(capsys, tmp_path, monkeypatch):
         return status, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def result_of(run):
+    """Return a function of a command line, and of its exit status, that returns its JSON object."""
+
+    def result_of(line, status=0):
+        ended, out, _ = run(f"{line} --json")
+        assert ended == status
+        return json.loads(out)
+
+    return result_of
 
 
 @pytest.fixture

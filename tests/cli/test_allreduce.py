@@ -1,12 +1,9 @@
 """All-reduce on the command line: routed algorithms, and all of them side by side."""
 
-import json
-import shlex
 from pathlib import Path
 
 import pytest
 
-from hdnhw.cli import main
 from tests.conftest import each
 
 LINE = "collective 'rdn(cube(1), 1)' --op allreduce"
@@ -27,18 +24,6 @@ WRONG = {
     f"{LINE} --bandwidth a.doc": "--bandwidth must be a file, one of .svg, .png, .pdf, not 'a.doc'",
     "collective 'star(4)' --op allreduce --sizes 1 --buffers 8": "--buffers is for a machine: give --on model",
 }
-
-
-@pytest.fixture
-def result_of(capsys, tmp_path, monkeypatch):
-    """Return a function of a command line that returns its JSON object; it runs in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(line):
-        assert main(shlex.split(f"{line} --json")) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return run
 
 
 @pytest.mark.parametrize("name", ["ring", "doubling"])

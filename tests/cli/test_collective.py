@@ -1,7 +1,6 @@
 """The commands of collective operations: what their figures have to do with each other."""
 
 import json
-import shlex
 from pathlib import Path
 
 import pytest
@@ -320,18 +319,6 @@ WRONG = {
         "plot must be of at most 2048 nodes, not 4096",
     ),
 }
-
-
-@pytest.fixture
-def result_of(capsys, tmp_path, monkeypatch):
-    """Return a function of a command line that returns its JSON object; it runs in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(line, status=0):
-        assert main(shlex.split(f"{line} --json")) == status
-        return json.loads(capsys.readouterr().out)
-
-    return run
 
 
 def test_words_multiply_and_the_time_is_that_of_the_cost_model(result_of):

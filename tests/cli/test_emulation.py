@@ -1,11 +1,7 @@
 """The command ``emulate``: what its figures have to do with each other."""
 
-import json
-import shlex
-
 import pytest
 
-from hdnhw.cli import main
 from tests.conftest import each
 
 WRONG = {
@@ -54,17 +50,6 @@ WRONG = {
         "--steps is for two-swaps; with one-swap nodes differ",
     ),
 }
-
-
-@pytest.fixture
-def result_of(capsys):
-    """Return a function of a command line that returns its JSON object."""
-
-    def run(line):
-        assert main(shlex.split(f"{line} --json")) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return run
 
 
 def test_all_ports_below_what_is_published(result_of):
