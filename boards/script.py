@@ -123,6 +123,10 @@ def self_test_script(title: str, *, impossible: bool, linked: bool = False) -> S
     return Script((*code, *_encode("FAIL\n"), Command.END.value), failed=len(code))
 
 
+CLEAR_CYCLES = 16
+"""Cycles for which `clear` is held."""
+
+
 class ScriptPlayer(wiring.Component):
     """A player of a script: prints it, resets and starts what it says, and begins again after a pause.
 
@@ -133,8 +137,6 @@ class ScriptPlayer(wiring.Component):
     script : Script
     pause_cycles : int or None
         Cycles between two runs; None if there is one alone.
-    clear_cycles : int
-        Cycles for which `clear` is held.
 
     Members
     -------
@@ -157,8 +159,8 @@ class ScriptPlayer(wiring.Component):
         Number of the run, from 1.
     """
 
-    def __init__(self, script: Script, *, pause_cycles: int | None, clear_cycles: int = 16) -> None:
-        self._script, self._pause_cycles, self._clear_cycles = script, pause_cycles, clear_cycles
+    def __init__(self, script: Script, *, pause_cycles: int | None) -> None:
+        self._script, self._pause_cycles = script, pause_cycles
         super().__init__(
             {
                 "text": Out(stream.Signature(8)),
@@ -181,7 +183,7 @@ class ScriptPlayer(wiring.Component):
         m.submodules.code = rom = memory.Memory(shape=8, depth=len(code), init=code)
         read = rom.read_port()
         address = Signal(range(len(code)))
-        wait = Signal(range(max(self._pause_cycles or 0, self._clear_cycles)))
+        wait = Signal(range(max(self._pause_cycles or 0, CLEAR_CYCLES)))
         m.d.comb += [
             read.addr.eq(address),
             self.text.payload.eq(read.data),
@@ -227,7 +229,7 @@ class ScriptPlayer(wiring.Component):
                 m.d.sync += self.kind.eq(byte[:2])
                 m.next = "start"
             with m.Case("1000----"):
-                m.d.sync += wait.eq(self._clear_cycles - 1)
+                m.d.sync += wait.eq(CLEAR_CYCLES - 1)
                 m.next = "clear"
             with m.Case("1001----"):
                 with m.If(self.failed):

@@ -72,7 +72,6 @@ class SelfTest(wiring.Component):
         Packets of the random test, a node.
     pause_cycles : int
         Cycles between two runs.
-    quiet_cycles : int, optional
     side : Side, optional
         See :class:`hdnhw.boards.exerciser.Exerciser`.
     activity_cycles : int
@@ -101,7 +100,6 @@ class SelfTest(wiring.Component):
         divisor: int,
         packets: int,
         pause_cycles: int,
-        quiet_cycles: int | None = None,
         side: Side | None = None,
         activity_cycles: int = 1,
     ) -> None:
@@ -110,7 +108,7 @@ class SelfTest(wiring.Component):
         where = "" if side is None else f"board {side.chip} of {len(SIDES)}, "
         title = f"{network.spec}, {network.num_nodes} routers, {where}{sizes}"
         script = self_test_script(title, impossible=machine.address.has_holes, linked=side is not None)
-        quiet = quiet_cycles or default_quiet_cycles(machine, linked=side is not None)
+        quiet = default_quiet_cycles(machine, linked=side is not None)
         self._exerciser = Exerciser(fabric, packets=packets, quiet_cycles=quiet, side=side)
         self._player = ScriptPlayer(script, pause_cycles=pause_cycles if side is None else None)
         self._uart = UartTransmitter(divisor=divisor)

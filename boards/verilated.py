@@ -1,12 +1,10 @@
 """The self-test of one board or of two under Verilator, serial lines decoded."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from hdnhw.boards.exerciser import Side
 from hdnhw.boards.selftest import SIDES, SelfTest, check_testable
 from hdnhw.sim.listener import hear
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.verilog.chips import EmittedChips
 from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric
 from hdnhw.verilog.verilog import module_text
@@ -78,9 +76,7 @@ def _instance(module: str, name: str, pins: Mapping[str, str]) -> str:
     return f"  {module} {name} ({', '.join(f'.{pin}({value})' for pin, value in pins.items())});"
 
 
-def hear_self_test(
-    sources: Mapping[str, str], *, runs: int = 1, plusargs: Sequence[str] = (), root: Path = BUILD_ROOT
-) -> str:
+def hear_self_test(sources: Mapping[str, str], *, runs: int = 1, plusargs: Sequence[str] = ()) -> str:
     """Simulate the sources of a self-test until `runs` runs have ended; return the text from the serial line.
 
     Raises
@@ -89,13 +85,11 @@ def hear_self_test(
         If there is no verdict in time.
     """
     limit = CYCLE_LIMIT * runs
-    (text,) = hear(
-        sources, TOP, divisor=DIVISOR, endings=ENDINGS, runs=runs, cycle_limit=limit, plusargs=plusargs, root=root
-    )
+    (text,) = hear(sources, TOP, divisor=DIVISOR, endings=ENDINGS, runs=runs, cycle_limit=limit, plusargs=plusargs)
     return text
 
 
-def hear_pair(sources: Mapping[str, str], *, plusargs: Sequence[str] = (), root: Path = BUILD_ROOT) -> list[str]:
+def hear_pair(sources: Mapping[str, str], *, plusargs: Sequence[str] = ()) -> list[str]:
     """Simulate two boards until each has a verdict, as :func:`hear_self_test` does one; return the text of each."""
     lines = [f"_{chip}" for chip in SIDES]
     return hear(
@@ -106,5 +100,4 @@ def hear_pair(sources: Mapping[str, str], *, plusargs: Sequence[str] = (), root:
         lines=lines,
         cycle_limit=CYCLE_LIMIT,
         plusargs=plusargs,
-        root=root,
     )

@@ -9,7 +9,6 @@ from typing import Any
 from hdnhw.rtl.chip import states_of
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.sim.runner import Bench
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.chips import EmittedChips
 from hdnhw.verilog.fabric import EmittedFabric
@@ -202,6 +201,10 @@ class SystemVerdict:
         return not (self.lost or self.doubled or self.disordered or self.changed)
 
 
+DELAY = 4
+"""Cycles of the sender that a wire takes."""
+
+
 class SystemBench(Bench[Case, SystemVerdict]):
     """The chips of an emitted network with wires between them, under Verilator.
 
@@ -209,10 +212,6 @@ class SystemBench(Bench[Case, SystemVerdict]):
     ----------
     fabric : EmittedFabric
         On several chips.
-    delay : int
-        Cycles of the sender that a wire takes.
-    root : Path, optional
-        Folder for builds.
 
     Raises
     ------
@@ -222,16 +221,15 @@ class SystemBench(Bench[Case, SystemVerdict]):
 
     name, module = "chips", "hdnhw.sim.chips_bench"
 
-    def __init__(self, fabric: EmittedFabric, *, delay: int = 4, root: Path = BUILD_ROOT) -> None:
+    def __init__(self, fabric: EmittedFabric) -> None:
         if fabric.chips is None:
             raise ValueError("system bench must have a network on several chips")
         self._chips: EmittedChips = fabric.chips
-        self._delay = delay
         flits, need = fabric.machine.flits, SOURCE + SEQUENCE
         room = flits.packet_length * fabric.machine.spec.flit_width - flits.address_width
         if room < need:
             raise SpecError(f"packets must have {need} bits or more behind their destination, not {room}")
-        super().__init__(fabric, root=root)
+        super().__init__(fabric)
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`."""
@@ -283,7 +281,7 @@ class SystemBench(Bench[Case, SystemVerdict]):
                 pins += [f".{name}_{node}_{part}({name}_{node}_{part})" for name in STREAMS for part in PARTS]
                 pins += [f".{name}_{node}({self._joined(name, node)})" for name in self._others]
         lines += [
-            f"  {self._chips.system} #(.DELAY({self._delay})) system (",
+            f"  {self._chips.system} #(.DELAY({DELAY})) system (",
             ",\n".join(f"    {pin}" for pin in pins),
             "  );",
         ]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.sim.runner import TopLevelBench
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.verilog.fabric import EmittedFabric
 
 PERIOD_NS = 1000
@@ -101,16 +100,14 @@ class ClockBench(TopLevelBench[dict[str, Any], ClockVerdict]):
     ----------
     fabric : EmittedFabric
         With clocks, and without endpoints.
-    root : Path, optional
-        Folder for builds.
     """
 
     name, module = "clocks", "hdnhw.sim.clocks_bench"
 
-    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
+    def __init__(self, fabric: EmittedFabric) -> None:
         if fabric.clocks is None or fabric.endpoints is not None:
             raise ValueError("clocks bench must have a fabric of bare streams with a clock for each node")
-        super().__init__(fabric, root=root)
+        super().__init__(fabric)
 
     def check(self, case: dict[str, Any], folder: Path) -> ClockVerdict:
         """See :meth:`Bench.check`."""

@@ -13,7 +13,6 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.sim.compare import log_rows
 from hdnhw.sim.harness import Channels
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import Case, make_case, write_case
 from hdnhw.sim.streams import HarnessBench
 from hdnhw.support.errors import SpecError
@@ -227,10 +226,10 @@ def _read_hops(folder: Path, channels: Channels, case: Case) -> npt.NDArray[np.i
 class ErrorBench(HarnessBench[ErrorCase, ErrorVerdict]):
     """A fabric with check bits, and wires between its routers that can be turned over, see :class:`HarnessBench`."""
 
-    def __init__(self, fabric: EmittedFabric, *, simulator: str = "verilator", root: Path = BUILD_ROOT) -> None:
+    def __init__(self, fabric: EmittedFabric, *, simulator: str = "verilator") -> None:
         if not fabric.machine.spec.crc:
             raise ValueError("the bench of errors needs a fabric with check bits")
-        super().__init__(fabric, flips=True, simulator=simulator, root=root)
+        super().__init__(fabric, flips=True, simulator=simulator)
 
     def test_name(self, case: ErrorCase) -> str:
         """See :meth:`hdnhw.sim.runner.Bench.test_name`."""

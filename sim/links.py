@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from hdnhw.fpga.harness import CLOCK, RESET, Port, ports_of
@@ -13,7 +12,7 @@ from hdnhw.fpga.tools import ToolError
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.networks.parse import parse
 from hdnhw.rtl.bridge.bridge import Bridge
-from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build
+from hdnhw.sim.simulator import BUILD_ARGUMENTS, Build
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.verilog import module_text
 
@@ -172,16 +171,14 @@ class LinkBench:
     spec : LinkSpec
     text : str, optional
         Verilog of a bridge in place of its own.
-    root : Path, optional
-        Folder for builds.
     """
 
-    def __init__(self, spec: LinkSpec, *, text: str | None = None, root: Path = BUILD_ROOT) -> None:
+    def __init__(self, spec: LinkSpec, *, text: str | None = None) -> None:
         self.spec = spec
         self._text = module_text(spec.bridge, MODULE, flatten=True) if text is None else text
         files = {"links.sv": self._harness, f"{MODULE}.sv": self._text}
         arguments = tuple(each for each in BUILD_ARGUMENTS if each != "--hierarchical")
-        self._build = Build("links", files, "links", arguments=(*arguments, "--public-flat-rw"), root=root)
+        self._build = Build("links", files, "links", arguments=(*arguments, "--public-flat-rw"))
 
     @cached_property
     def _ports(self) -> list[Port]:

@@ -2,9 +2,8 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build
+from hdnhw.sim.simulator import BUILD_ARGUMENTS, Build
 
 BUILD_ARGS = (*(one for one in BUILD_ARGUMENTS if one != "--hierarchical"), "-Wno-fatal")
 
@@ -27,7 +26,6 @@ def hear(
     runs: int = 1,
     cycle_limit: int,
     plusargs: Sequence[str] = (),
-    root: Path = BUILD_ROOT,
 ) -> list[str]:
     """Simulate the module `top`, which has ports clk, rst and tx, and decode its serial line bit by bit.
 
@@ -50,8 +48,6 @@ def hear(
         Most cycles until the last verdict.
     plusargs : sequence of str
         For the simulation, each with its +.
-    root : Path
-        Folder for builds, which are kept by the digest of the sources.
 
     Returns
     -------
@@ -66,7 +62,7 @@ def hear(
     pins = [(f"{pin}{line}", access) for line in lines for pin, access in PINS.items()]
     rules = "".join(f'public_flat_{access} -module "{top}" -var "{pin}"\n' for pin, access in pins)
     files = {"listener.vlt": CONTROL.format(rules=rules), **sources}
-    build = Build("uart", files, top, arguments=BUILD_ARGS, root=root)
+    build = Build("uart", files, top, arguments=BUILD_ARGS)
     build.make()
     run = build.clear_run_folder()
     environment = {

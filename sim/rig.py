@@ -11,7 +11,6 @@ from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.sim.rig_check import RigVerdict, check_rig, onward_bits
 from hdnhw.sim.rig_harness import DESTINATIONS, Sizes, rig_text
 from hdnhw.sim.runner import Bench
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
 from hdnhw.verilog.fabric import EmittedFabric
 
@@ -45,12 +44,12 @@ class RigBench(Bench[RigCase, RigVerdict]):
 
     name, module = "rig", "hdnhw.sim.rig_bench"
 
-    def __init__(self, fabric: EmittedFabric, number: int = 0, *, root: Path = BUILD_ROOT) -> None:
+    def __init__(self, fabric: EmittedFabric, number: int = 0) -> None:
         plan = fabric.machine.plan
         self.number, self.sizes = number, Sizes(fabric.machine, number)
         nodes = range(plan.network.num_nodes)
         self._nodes = [node for node in nodes if plan.shape_of(node) is plan.shapes[number]]
-        super().__init__(fabric, root=root)
+        super().__init__(fabric)
 
     @property
     def blocks(self) -> list[str]:

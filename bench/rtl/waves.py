@@ -5,13 +5,12 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from string import ascii_uppercase
 
 from hdnhw.figures.waveform import Bit, Bus, Lane
 from hdnhw.fpga.tools import ToolError
 from hdnhw.machine.flit import FlitFormat
-from hdnhw.sim.simulator import BUILD_ROOT, Build, control_text
+from hdnhw.sim.simulator import Build, control_text
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
@@ -107,8 +106,6 @@ class Recorder:
     Parameters
     ----------
     spec : FabricSpec
-    root : Path, optional
-        Folder for builds.
 
     Raises
     ------
@@ -116,7 +113,7 @@ class Recorder:
         If a head flit has no room for the address and the marks of a flit.
     """
 
-    def __init__(self, spec: FabricSpec, *, root: Path = BUILD_ROOT) -> None:
+    def __init__(self, spec: FabricSpec) -> None:
         self.fabric = emit_fabric(spec)
         self.machine, self.flits = self.fabric.machine, self.fabric.machine.flits
         needed = self.flits.address_width + POSITION_BITS + PACKET_BITS
@@ -125,7 +122,7 @@ class Recorder:
         self._top = self.fabric.top
         # cocotb sees the wires of the top level, channels among them, and nothing inside a router
         control = control_text(self.fabric.blocks, f'public_flat_rw -module "{self._top}" -var "*"')
-        self._build = Build("waves", {"waves.vlt": control, **self.fabric.verilog}, self._top, root=root)
+        self._build = Build("waves", {"waves.vlt": control, **self.fabric.verilog}, self._top)
 
     def _flits_of(self, number: int, packet: Packet) -> list[int]:
         shift = self.flits.flit_width - POSITION_BITS - PACKET_BITS

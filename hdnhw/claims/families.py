@@ -30,13 +30,13 @@ def dual_net(spec: str | NetworkSpec) -> DualNetwork:
     return dual_network(build(parse(spec) if isinstance(spec, str) else spec), "the claim")
 
 
-def dual_nets(most: int, *, bases: Sequence[str] = BASES, levels: int = 3) -> list[DualNetwork]:
-    """Return all HDN(B, k, S) of at most `most` nodes, k up to `levels`, the smallest first."""
-    found = [dual_net(text) for base in bases for text in _specs(base, most, levels)]
+def dual_nets(most: int, *, bases: Sequence[str] = BASES) -> list[DualNetwork]:
+    """Return all HDN(B, k, S) of at most `most` nodes, k up to 3, the smallest first."""
+    found = [dual_net(text) for base in bases for text in _specs(base, most)]
     return sorted(found, key=lambda network: network.num_nodes)
 
 
-def _specs(base: str, most: int, levels: int) -> Iterator[str]:
+def _specs(base: str, most: int) -> Iterator[str]:
     sizes = dual_net(base).radices
     choices = [list(chosen) for count in range(len(sizes) + 1) for chosen in combinations(range(len(sizes)), count)]
 
@@ -45,7 +45,7 @@ def _specs(base: str, most: int, levels: int) -> Iterator[str]:
             above = 2 * nodes * nodes // prod(sizes[factor] for factor in chosen)
             if above <= most:
                 yield f"hdn({base}, {[*below, chosen]})"
-                if len(below) + 1 < levels:
+                if len(below) < 2:
                     yield from extend(above, [*below, chosen])
 
     yield from extend(prod(sizes), [])

@@ -49,8 +49,8 @@ class Spans:
 Lane = Bit | Bus | Spans
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "middle", size: int = 10) -> str:
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" fill="{INK}">{escape(text)}</text>'
+def _text(x: float, y: float, text: str, *, anchor: str = "middle") -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="10" text-anchor="{anchor}" fill="{INK}">{escape(text)}</text>'
 
 
 def _bit(lane: Bit, top: float, cell: float) -> list[str]:

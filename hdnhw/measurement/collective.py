@@ -168,14 +168,12 @@ def _measured(
     }
 
 
-def measure_allreduce(
-    fabric: FabricSpec, algorithm: Algorithm, *, vector_words: int, progress: Progress = lambda *_: None
-) -> Row:
+def measure_allreduce(fabric: FabricSpec, algorithm: Algorithm, *, vector_words: int) -> Row:
     """Run an algorithm of an all-reduce; see :func:`measure_steps` and :func:`measure_baseline`."""
     words, run = algorithm.words(vector_words), algorithm.run
     if isinstance(run, Baseline):
-        return measure_baseline(fabric, run, words=words, progress=progress)
-    return measure_steps(fabric, run, words=words, progress=progress)
+        return measure_baseline(fabric, run, words=words)
+    return measure_steps(fabric, run, words=words)
 
 
 def direct_model(fabric: FabricSpec) -> FabricModel:

@@ -79,13 +79,10 @@ def machine_row(machine: Machine) -> Row:
     return {"spec": str(network.spec), "nodes": network.num_nodes, **machine.options(timed=True)}
 
 
-def measure_point(point: Point, progress: Progress = lambda *_: None) -> Row:
-    """Measure a point; return its :func:`measurement_row` and `zero_load_latency`, the mean latency of lone messages.
-
-    `progress` is that of the measurement.
-    """
+def measure_point(point: Point) -> Row:
+    """Measure a point; return its :func:`measurement_row`, and `zero_load_latency`, the mean one of lone messages."""
     model = model_of(point.fabric)
-    row = runs_row(model, point.load, measure_runs(model, point.load, point.seeds, progress))
+    row = runs_row(model, point.load, measure_runs(model, point.load, point.seeds))
     return row | {"zero_load_latency": zero_load_latency(model, point.load)}
 
 

@@ -57,20 +57,14 @@ _TABLE, _HOLDS = (array_of(np.int32), Number, Number), (array_of(np.int64), arra
 _shift = Function("cuts_shift", *_TABLE, *_HOLDS, array_of(np.bool_), result=Number)
 
 
-def network_bisection(network: Network, table: Table, *, quick: bool = True) -> Bisection:
-    """Cut a network into halves of its terminals, which are all its nodes if it has no switches.
+def network_bisection(network: Network, table: Table) -> Bisection:
+    """Cut a network, with its neighbor table, into halves of its terminals, see :func:`hdnhw.topology.cuts.bisection`.
 
-    Parameters
-    ----------
-    network : Network
-    table : ndarray of int32, shape (num_nodes, ports)
-        Its :func:`hdnhw.topology.metrics.neighbor_table`.
-    quick : bool
-        See :func:`hdnhw.topology.cuts.bisection`.
+    They are all its nodes if it has no switches.
     """
     if network.num_terminals < network.num_nodes:
-        return terminal_bisection(table, network.num_terminals, quick=quick)
-    return bisection(table, known_halves(network), at_least=known_bound(network), quick=quick)
+        return terminal_bisection(table, network.num_terminals, quick=True)
+    return bisection(table, known_halves(network), at_least=known_bound(network), quick=True)
 
 
 def terminal_bisection(table: Table, terminals: int, *, quick: bool = False) -> Bisection:

@@ -10,7 +10,6 @@ from typing import Any
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.sim.clocks import PERIOD_NS, draw_periods
 from hdnhw.sim.runner import TopLevelBench
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.topology.address import AddressLayout
 from hdnhw.verilog.fabric import EmittedFabric
 
@@ -118,8 +117,8 @@ class AxiBench(TopLevelBench[dict[str, Any], AxiVerdict]):
     name, module, kind = "axi", "hdnhw.endpoints.axi_stream.bench_cocotb", AxiStreamSpec
     summary = "{frames} frames in {cycles} cycles: {lost} lost, {corrupted} corrupted"
 
-    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
-        super().__init__(fabric, root=root)
+    def __init__(self, fabric: EmittedFabric) -> None:
+        super().__init__(fabric)
         self.endpoints, self.layout = self.machine.endpoint_format.endpoints, self.machine.address
 
     def check(self, case: dict[str, Any], folder: Path) -> AxiVerdict:

@@ -27,7 +27,6 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
 from hdnhw.sim.compare import log_rows
 from hdnhw.sim.runner import Bench, reset_environment
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import write_columns
 from hdnhw.spec import BARRIER, JOIN, MULTICAST
 from hdnhw.traffic.packets import terminal_seeds
@@ -180,16 +179,14 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
     ----------
     fabric : EmittedFabric
         With collective engines.
-    root : Path, optional
-        Folder for builds.
     part : Machine, optional
         That part of the engines whose operations are looked at; by default all.
     """
 
     name, module, kind = "collective", "hdnhw.endpoints.collective.bench_cocotb", CollectiveSpec
 
-    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT, part: Machine | None = None) -> None:
-        super().__init__(fabric, root=root)
+    def __init__(self, fabric: EmittedFabric, *, part: Machine | None = None) -> None:
+        super().__init__(fabric)
         self.machine = part or fabric.machine
         self._part_benches: list[CollectiveBench] = [self]
         self.network, self.address = self.machine.network, self.machine.address

@@ -1,14 +1,12 @@
 """Operations of several kinds one after the other on engines that are joined: each is judged as by its own engine."""
 
 import random
-from pathlib import Path
 from typing import Any
 
 from hdnhw.endpoints.collective.bench import CollectiveBench, CollectiveCase
 from hdnhw.endpoints.collective.bench_harness import MOST_OPERATIONS
 from hdnhw.endpoints.collective.bench_registers import RegisterBench
 from hdnhw.endpoints.collective.format_engines import engines_of
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.verilog.fabric import EmittedFabric
 
 
@@ -17,10 +15,10 @@ class JointBench(CollectiveBench):
 
     name = "joint"
 
-    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
-        super().__init__(fabric, root=root)
+    def __init__(self, fabric: EmittedFabric) -> None:
+        super().__init__(fabric)
         self._part_benches = [
-            (RegisterBench if engines_of(part).spec.in_registers else CollectiveBench)(fabric, root=root, part=part)
+            (RegisterBench if engines_of(part).spec.in_registers else CollectiveBench)(fabric, part=part)
             for part in engines_of(fabric.machine).parts
         ]
 

@@ -18,7 +18,6 @@ from hdnhw.measurement.relayed import sends_around
 from hdnhw.multipath.waypoints import Detours, RouteTable
 from hdnhw.sim.compare import count_head_mismatches, log_rows
 from hdnhw.sim.harness import CAPACITY
-from hdnhw.sim.simulator import BUILD_ROOT
 from hdnhw.sim.stimulus import ALWAYS, dead_plusargs, dead_words, write_columns
 from hdnhw.sim.streams import HarnessBench
 from hdnhw.support.errors import SpecError
@@ -127,8 +126,8 @@ class RelayBench(HarnessBench[RelayCase, RelayVerdict]):
 
     name, kind = "relay", RelaySpec
 
-    def __init__(self, fabric: EmittedFabric, *, root: Path = BUILD_ROOT) -> None:
-        super().__init__(fabric, root=root)
+    def __init__(self, fabric: EmittedFabric) -> None:
+        super().__init__(fabric)
         if not self.machine.spec.dead_pins:
             raise ValueError("relay bench must have a fabric with dead pins, not one without")
 
