@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hdnhw.library.faults import waypoints as waypoints
     from hdnhw.library.graphs import export as export
     from hdnhw.library.graphs import from_networkx as from_networkx
+    from hdnhw.library.guarantees import guarantees as guarantees
     from hdnhw.library.hardware import emit as emit
     from hdnhw.library.hardware import synth as synth
     from hdnhw.library.info import info as info

@@ -45,6 +45,7 @@ KEYS = {
     "mean_hops cycles router_cycles_per_second network_latency steady warmup fairness confidence_95",
     "simulate 'cube(3)' --cycles 200 --lengths 'mix(1, 0.8, 9, 0.2)'": "lengths packets payload_share created",
     "requests 'cube(3)' --requests 50 --packet-length 1": "window answered request_rate round_trip cycles",
+    "guarantees 'torus(4)' --rate 0.1": "flow_count zero_load_latency latency rate declared_latency note longest",
     "exchange 'rdn(cube(2), 1)'": "delivered startups words lower_bound_words words_per_step paper_formula_words",
     "exchange 'rdn(cube(2), 1)' --schedule paper --on model": "delivered startups words cycles cycles_per_step",
     "exchange 'cube(3)' --schedule network": "delivered startups words lower_bound_words words_per_step "
@@ -83,6 +84,7 @@ COMMANDS = [
     "explore",
     "export",
     "faults",
+    "guarantees",
     "info",
     "machines",
     "neighbors",
@@ -125,8 +127,9 @@ WRONG = {
         choice(
             "COMMAND",
             "draw",
-            "build collective compare cosim demo design embed emit emulate exchange explore export faults info "
-            "machines neighbors papers paths picture prove requests route routing simulate sweep synth waypoints",
+            "build collective compare cosim demo design embed emit emulate exchange explore export faults "
+            "guarantees info machines neighbors papers paths picture prove requests route routing simulate sweep synth "
+            "waypoints",
         ),
     ),
     "no spec": ("info", "the following arguments are required: SPEC"),

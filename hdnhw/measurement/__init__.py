@@ -1,1 +1,1 @@
-"""Measurements on the model: loads, sweeps, traces, requests, collective operations."""
+"""Measurements on the model: loads, sweeps, traces, requests, collective operations; and bounds of what it does."""

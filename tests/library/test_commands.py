@@ -25,7 +25,7 @@ SHOWN = ("explore", "picture", "sweep")
 ALONE = ("build", "demo")
 """Commands that are no functions of hdnhw."""
 
-UNTIMED = ("collective", "exchange", "explore", "requests", "simulate", "sweep")
+UNTIMED = ("collective", "exchange", "explore", "guarantees", "requests", "simulate", "sweep")
 """Commands without the options of a machine on which no cycles depend; functions have them."""
 
 
