@@ -1,12 +1,17 @@
 """Reads and writes through emitted AXI4 endpoints of four nodes: idle cycles, bytes a cycle; a minute."""
 
+import argparse
+import sys
+from pathlib import Path
 from typing import Any
 
 from bench.collectives import table
+from bench.rtl.axi_crossbar import DATA_BYTES, Crossbar
 from bench.rtl.axi_rates import AxiRates, Load, Lone
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
 NETWORK = "torus(2, 2)"
@@ -18,6 +23,9 @@ MACHINES: dict[str, dict[str, Any]] = {
 }
 OUTSTANDING = 16
 """Of all but the default machine."""
+
+FOUR_PORTS = 4
+"""Managers, and memories, of a crossbar."""
 
 LONG, PIECE = 64, 64
 """Beats of a long burst, bytes of a short one."""
@@ -39,11 +47,15 @@ BUSY = {
 """Each row under load."""
 
 
-def column(options: dict[str, Any]) -> list[str]:
-    """Return the cells of a machine: the least, mean and most cycles, and bytes a cycle."""
+def fabric(options: dict[str, Any]) -> tuple[AxiRates, int]:
+    """Return the bench of a machine, and the bytes of a beat."""
     endpoints = AxiMemorySpec(outstanding=OUTSTANDING) if options else AxiMemorySpec()
     bench = AxiRates(emit_fabric(FabricSpec(network=parse(NETWORK), endpoints=endpoints, **options)))
-    width = bench.machine.endpoint_format.bytes
+    return bench, bench.machine.endpoint_format.bytes
+
+
+def column(bench: AxiRates | Crossbar, width: int) -> list[str]:
+    """Return the cells of a bench: the least, mean and most cycles, and bytes a cycle."""
     lone = [
         Lone(beats=max(1, size // width), source=0, destination=memory, write=write)
         for write, size, memory in IDLE.values()
@@ -61,9 +73,24 @@ def span(latencies: list[int]) -> str:
 
 def main() -> None:
     """Print the table."""
-    columns = [column(options) for options in MACHINES.values()]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--axi", type=Path, metavar="DIR", help="pulp-platform/axi, for a column of its axi_xbar")
+    parser.add_argument(
+        "--common-cells", type=Path, metavar="DIR", help="the pulp-platform/common_cells that it asks for"
+    )
+    asked = parser.parse_args()
+    if (asked.axi is None) != (asked.common_cells is None):
+        parser.error("--axi and --common-cells go together")
+    columns = {name: column(*fabric(options)) for name, options in MACHINES.items()}
+    if asked.axi is not None:
+        crossbar = Crossbar(FOUR_PORTS, FOUR_PORTS, asked.axi.absolute(), asked.common_cells.absolute())
+        try:
+            columns["axi_xbar"] = column(crossbar, DATA_BYTES)
+        except SpecError as error:
+            sys.exit(f"bench.axi4: {error}")
     print(f"`{NETWORK}`, cycles (least, mean, most) and bytes a cycle; all but the default with K = {OUTSTANDING}.\n")
-    table(" | ".join(("", *MACHINES)), ([name, *cells] for name, *cells in zip((*IDLE, *BUSY), *columns, strict=True)))
+    rows = zip((*IDLE, *BUSY), *columns.values(), strict=True)
+    table(" | ".join(("", *columns)), ([name, *cells] for name, *cells in rows))
 
 
 if __name__ == "__main__":

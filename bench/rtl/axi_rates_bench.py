@@ -79,9 +79,12 @@ class Memory:
 
     def __init__(self, port: Port, words: Words, address: int) -> None:
         self.port, self.words, self.base = port, words, address << words.bits
-        self.reads: deque[tuple[int, int]] = deque()  # the address of each beat, and whether it is the last
-        self.writes: deque[tuple[int, int]] = deque()  # where each burst begins, and its last beat
-        self.beat = self.responses = 0
+        self.reads: deque[tuple[int, int, int]] = (
+            deque()
+        )  # the address of each beat, the ID, and whether it is the last
+        self.writes: deque[tuple[int, int, int]] = deque()  # where each burst begins, its last beat and ID
+        self.responses: deque[int] = deque()  # their IDs
+        self.beat = 0
         for channel in (port.ar, port.aw, port.w):
             channel.ready.value = 1
         for channel in (port.r, port.b):
@@ -91,31 +94,34 @@ class Memory:
         """Look at a cycle, and set what is offered in the next one."""
         port, words = self.port, self.words
         if port.ar.moves:
-            address, last = port.ar.get("addr", "len")
-            self.reads.extend((self.base + address + beat * words.bytes, beat == last) for beat in range(last + 1))
+            address, last, own = port.ar.get("addr", "len", "id")
+            first = self.base | address & (1 << words.bits) - 1
+            self.reads.extend((first + beat * words.bytes, own, beat == last) for beat in range(last + 1))
         if not int(port.r.valid.value) or port.r.moves:
             port.r.valid.value = int(bool(self.reads))
             if self.reads:
-                address, is_last = self.reads.popleft()
-                port.r.offer(data=words.word(address), last=int(is_last))
+                address, own, is_last = self.reads.popleft()
+                port.r.offer(data=words.word(address), last=int(is_last), id=own)
         if port.aw.moves:
-            address, last = port.aw.get("addr", "len")
-            self.writes.append((address, last))
+            address, last, own = port.aw.get("addr", "len", "id")
+            self.writes.append((self.base | address & (1 << words.bits) - 1, last, own))
         if port.w.moves:
             self._write(port.w.get("data", "strb", "last"))
         if not int(port.b.valid.value) or port.b.moves:
-            port.b.valid.value = int(self.responses > 0)
-            self.responses -= self.responses > 0
+            port.b.valid.value = int(bool(self.responses))
+            if self.responses:
+                port.b.offer(id=self.responses.popleft())
 
     def _write(self, beat: list[int]) -> None:
-        address, last = self.writes[0]
-        word = self.words.word(self.base + address + self.beat * self.words.bytes)
+        address, last, own = self.writes[0]
+        word = self.words.word(address + self.beat * self.words.bytes)
         is_last = self.beat == last
         self.words.compare(beat, [word, self.words.strobes, int(is_last)])
         self.beat += 1
         if is_last:
             self.writes.popleft()
-            self.beat, self.responses = 0, self.responses + 1
+            self.beat = 0
+            self.responses.append(own)
 
 
 class Half:
@@ -177,8 +183,9 @@ class Bench:
 
     def __init__(self, dut: Any, case: dict[str, Any]) -> None:
         self.dut, self.case = dut, case
-        nodes = range(len(case["addresses"]))
-        self.managers, self.ports = ([Port(dut, f"{stem}_{node}") for node in nodes] for stem in ("s_axi", "m_axi"))
+        memories = len(case["addresses"])
+        counts = {"s_axi": case.get("managers", memories), "m_axi": memories}
+        self.managers, self.ports = ([Port(dut, f"{stem}_{n}") for n in range(most)] for stem, most in counts.items())
 
     async def start(self) -> tuple[Words, list[Memory]]:
         """Reset."""
