@@ -102,6 +102,27 @@ def test_rates_have_a_bound_where_no_queue_fills_and_else_the_buffers_for_one_ar
         assert (declared.latency, declared.buffers) == (None, 16)
 
 
+@pytest.mark.parametrize(
+    ("text", "flows"),
+    [
+        ("mesh(3)", [Flow(0, 1, 0.5, 8), Flow(2, 1, 0.45, 4)]),
+        ("mesh(4)", [Flow(0, 2, 0.45), Flow(1, 2, 0.5, 9), Flow(3, 2, 0.04)]),
+    ],
+)
+def test_no_bound_of_flows_that_almost_fill_a_channel_is_too_low(text, flows):
+    found = guaranteed(text, flows, buffers=256)
+    bounds = Calculus(found).declared().latency
+    assert worst_of_declared(found, bounds, random.Random(1), starts=10, steps=20, packets=12).share <= 1
+
+
+def test_packets_and_credits_on_a_long_channel_take_buffers():
+    """At half the rate of a channel there is a packet in every other slot away and back, and one that was late."""
+    found = guaranteed("mesh(2)", [Flow(0, 1, 0.5)], buffers=4, channel_latency="40")
+    assert found.around(found.routes[0][0][1]) == 12
+    declared = Calculus(found).declared()
+    assert (declared.latency, declared.buffers) == (None, 8)
+
+
 @pytest.mark.parametrize("rate", [0.6, 1.0])
 def test_rates_beyond_what_a_channel_carries_have_no_bound(rate):
     found = guaranteed("mesh(3)", [Flow(0, 2, rate), Flow(1, 2, rate)], buffers=64)
