@@ -226,9 +226,9 @@ class ReadRequester(wiring.Component):
     def _elaborate_data(self, m: Module, tags: Any) -> None:
         """Keep the data of each tag, and give those of the oldest one."""
         free, gives, beat = Signal(), Signal(), self.r.payload
-        index, at_end = place_of_beat(m, tags.oldest, gives)
+        _, at_end = place_of_beat(m, tags.oldest, gives)
         word = Signal.like(self.word)
-        kept = self._elaborate_words(m, index, word, tags.retire)
+        kept = self._elaborate_words(m, word, gives, at_end)
         m.d.comb += [
             free.eq(~self.r.valid | self.r.ready),
             gives.eq(tags.ready & free),
@@ -245,28 +245,37 @@ class ReadRequester(wiring.Component):
         with m.If(free):
             m.d.sync += self.r.valid.eq(gives)
 
-    def _elaborate_words(self, m: Module, index: Value, word: Signal, retire: Value) -> Value:
-        """Keep data, each a cycle after it came; return that of the oldest tag at an index.
+    def _elaborate_words(self, m: Module, word: Signal, gives: Value, at_end: Value) -> Value:
+        """Keep data, each a cycle after it came; return the next word of the oldest tag, of which one `gives`.
 
-        Half of the bits of a word stand at its tag, the others at the complement: no register has the load of all.
+        Half of the bits of a word stand at its tag and index, the others at the complements: no register has the load
+        of all.
         """
         place, step, half = index_width(self._memory.payload_flits), int(self._memory.tags > 1), len(word) // 2
-        comes, at, kept = Signal(), Signal(place), []
-        m.d.sync += [comes.eq(self.write), at.eq(self.index[:place])]
+        comes, kept = Signal(), []
+        m.d.sync += comes.eq(self.write)
         for number, bits in enumerate((word[:half], word[half:])):
             m.submodules[f"words_{number}"] = words = memory.Memory(
                 shape=half, depth=1 << place + len(self.tag), init=[]
             )
             write, read = words.write_port(), words.read_port(domain="comb")
-            tag, oldest = Signal.like(self.tag), Signal.like(self.tag, init=-number)
-            m.d.sync += tag.eq(~self.tag if number else self.tag)
-            with m.If(retire):
+            where, index, oldest = (
+                Signal.like(write.addr),
+                Signal(place, init=-number),
+                Signal.like(self.tag, init=-number),
+            )
+            came = Cat(self.index[:place], self.tag)
+            m.d.sync += where.eq(~came if number else came)
+            with m.If(gives):
+                behind = index - 1 if number else index + 1
+                m.d.sync += index.eq(Mux(at_end, index.init, behind))
+            with m.If(gives & at_end):
                 m.d.sync += oldest.eq(oldest - step if number else oldest + step)
             m.d.comb += [
-                write.addr.eq(Cat(at, tag)),
+                write.addr.eq(where),
                 write.data.eq(bits),
                 write.en.eq(comes),
-                read.addr.eq(Cat(index[:place], oldest)),
+                read.addr.eq(Cat(index, oldest)),
             ]
             kept.append(read.data)
         return Cat(kept)
