@@ -2,15 +2,18 @@
 
 import json
 import re
+import subprocess
 import tomllib
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
+import fdt
 import jschon
 import numpy as np
 import pytest
 from amaranth.hdl import Const
+from peakrdl_cheader.exporter import CHeaderExporter
 from systemrdl import RDLCompiler
 
 import hdnhw
@@ -153,7 +156,7 @@ def test_a_placement_is_as_good_as_the_best_of_all():
     assert worse <= 4
 
 
-def test_the_map_is_read_back_by_its_own_compiler(soc, tmp_path):
+def test_the_map_is_read_back_by_its_own_tools(soc, tmp_path):
     text = SYSTEM.replace('size = "1M" }', 'size = "1M" }, { base = 0x9000_0000, size = "8K" }')
     hdnhw.system(soc(text), output=tmp_path / "out")
     compiler = RDLCompiler()
@@ -164,8 +167,17 @@ def test_the_map_is_read_back_by_its_own_compiler(soc, tmp_path):
         "ram_mem_0": (0x8000_0000, 0x10_0000),
         "ram_mem_1": (0x9000_0000, 0x2000),
     }
-    tree = (tmp_path / "out" / "soc.dtsi").read_text()
-    assert "ram@80000000 {\n\t\t\treg = <0x80000000 0x100000>, <0x90000000 0x2000>;" in tree
+    tree = fdt.parse_dts("/dts-v1/;\n" + (tmp_path / "out" / "soc.dtsi").read_text())
+    nodes = fdt.parse_dtb(tree.to_dtb(version=17)).get_node("/soc").nodes
+    assert {node.name: [*node.get_property("reg")] for node in nodes} == {
+        "uart@10000000": [0x1000_0000, 0x1000],
+        "ram@80000000": [0x8000_0000, 0x10_0000, 0x9000_0000, 0x2000],
+    }
+    header, program = tmp_path / "soc.h", tmp_path / "soc.c"
+    CHeaderExporter().export(compiler.elaborate().top, path=str(header))
+    asserts = [f'_Static_assert(offsetof(soc_t, {name}) == {at}, "");' for name, (at, _) in found.items()]
+    program.write_text("\n".join(["#include <stddef.h>", '#include "soc.h"', *asserts, ""]))
+    subprocess.run(["cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", program], check=True)
 
 
 def test_a_map_has_each_name_once_and_sizes_of_more_than_a_cell():
