@@ -20,6 +20,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 """Behind the number of a size."""
 
 NAME = Text(help="name of the system")
+USER_WIDTH = Size(help="bits of AxUSER; no such ports if 0", least=0, most=64, unit="bits")
 ADDRESS_WIDTH = Size(help="bits of an address", least=12, most=MOST_ADDRESS, unit="bits")
 TRAFFIC = Rate(help="traffic to another block", least=0, most=1e9)
 
@@ -78,7 +79,7 @@ class System:
     name : str
     network : NetworkSpec or None
         None where it is to be chosen.
-    address_width : int
+    address_width, user_width : int
     machine : mapping of str to Any
         Options of a machine, and ``outstanding``.
     blocks : tuple of Block
@@ -89,6 +90,7 @@ class System:
     name: str
     network: NetworkSpec | None
     address_width: int
+    user_width: int
     machine: Mapping[str, Any]
     blocks: tuple[Block, ...]
     traffic: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -107,6 +109,7 @@ def schema() -> dict[str, Any]:
         "name": {"type": "string", "description": "name of the modules"},
         "network": {"type": "string", "description": "spec of the network; chosen if there is none"},
         "address_width": _schema_of(ADDRESS_WIDTH),
+        "user_width": _schema_of(USER_WIDTH),
         "machine": _table_schema({name: _schema_of(kind) for name, kind in MACHINE.items()}),
         "block": {"type": "array", "items": _table_schema(block) | {"required": ["name", "kind"]}, "minItems": 1},
     }
@@ -185,10 +188,11 @@ def read_system(path: Path) -> System:
         where = f"{path}:{line[1]}" if line else f"{path}:{len(text.splitlines())}"
         raise SpecError(f"{where}: {str(error).split(' (at ')[0]}") from None
     lines = _Lines(path, text)
-    _check_keys(lines, (), said, ("name", "network", "address_width", "machine", "block"))
+    _check_keys(lines, (), said, ("name", "network", "address_width", "user_width", "machine", "block"))
     with lines.told():
         name = NAME.checked("name", said.get("name", path.stem))
         width = ADDRESS_WIDTH.checked("address_width", said.get("address_width", 32))
+        user_width = USER_WIDTH.checked("user_width", said.get("user_width", 0))
     network = None
     if "network" in said:
         try:
@@ -204,10 +208,16 @@ def read_system(path: Path) -> System:
     if not isinstance(given, list) or not given:
         raise SpecError(f"{lines.at('block')}: a system must have blocks, each a table [[block]]")
     blocks = [_block(lines, number, _table(lines, ("block", number), one)) for number, one in enumerate(given)]
+    for number, block in enumerate(blocks):
+        if block.to and not any(block.reaches(other) for other in blocks):
+            raise SpecError(
+                f"{lines.at('block', number, 'to')}: to must be the name of a stream's sink, not {block.to!r}"
+            )
     system = System(
         name=name,
         network=network,
         address_width=width,
+        user_width=user_width,
         machine={**DEFAULTS, **machine},
         blocks=tuple(blocks),
         traffic=_traffic(lines, given, blocks),
@@ -272,14 +282,14 @@ def _ranges(said: Any) -> tuple[tuple[int, int], ...]:
 
 def _traffic(lines: _Lines, given: list[dict[str, Any]], blocks: list[Block]) -> dict[str, dict[str, float]]:
     """Return what managers say of their traffic."""
-    known, found = [block.name for block in blocks if not block.is_manager], {}
+    found = {}
     for number, (said, block) in enumerate(zip(given, blocks, strict=True)):
         if "traffic" not in said:
             continue
         place, traffic = ("block", number, "traffic"), said["traffic"]
         if not block.is_manager or not isinstance(traffic, dict):
             raise SpecError(f"{lines.at(*place)}: traffic must be a table of a manager, such as {{ ram = 8 }}")
-        _check_keys(lines, place, traffic, known)
+        _check_keys(lines, place, traffic, [other.name for other in blocks if block.reaches(other)])
         with lines.told(*place):
             found[block.name] = {
                 name: float(TRAFFIC.checked(f"traffic to {name}", rate)) for name, rate in traffic.items()

@@ -42,12 +42,13 @@ class SystemOptions(Options):
         metavar="N",
         least=1,
     )
-    seed: int = seed_option(1, "these bursts, and of pauses and clocks")
+    resets: bool = option(False, Flag, "with --bursts, reset the blocks that may be reset alone now and then")
+    seed: int = seed_option(1, "these bursts, and of pauses, clocks and resets")
 
 
 @asks
 def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptions) -> Result:
-    """Write the Verilog and the address map of a system of AXI4 blocks that a file describes.
+    """Write the Verilog and the address map of a system of AXI4 and AXI4-Stream blocks that a file describes.
 
     Parameters
     ----------
@@ -60,8 +61,9 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
     Returns
     -------
     Result
-        ``network``, ``flit_width``, ``blocks`` with their nodes and addresses, ``hops``, the mean of traffic, ``files``
-        and ``proof``; with `bursts` what the simulation has shown, and `passed` is whether all was as it should be.
+        ``network``, ``flit_width``, ``blocks`` with their nodes and addresses, or what TDEST and TID say of them,
+        ``hops``, the mean of traffic, ``files`` and ``proof``; with `bursts` what the simulation has shown: `passed`
+        is whether all was as it should be.
 
     Raises
     ------
@@ -101,7 +103,7 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
         **{name: getattr(machine, name) for name in ("packet_length", "flit_width")},
         "hops": round(hops, 4),
         "proof": fabric.manifest["proof"]["summary"],
-        "blocks": [_row(block) for block in endpoints.blocks],
+        "blocks": [_row(block, endpoints) for block in endpoints.blocks],
     }
     if output is not None:
         found["files"] = [str(one) for one in write_fabric(fabric, Path(output))]
@@ -113,15 +115,18 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
     return run_endpoints(bench, bench.asked_case(asked), found, bench.summary)
 
 
-def _row(block: Any) -> dict[str, Any]:
-    ranges = " ".join(f"{base:#x}+{size:#x}" for base, size in block.ranges)
+def _row(block: Any, endpoints: AxiMemorySpec) -> dict[str, Any]:
+    reached = " ".join(f"{base:#x}+{size:#x}" for base, size in block.ranges)
+    if block.is_stream:
+        name, alike = ("TID", endpoints.sources) if block.is_manager else ("TDEST", endpoints.sinks)
+        reached = f"{name} {alike.index(block)}"
     return {
         "name": block.name,
         "kind": block.kind,
         "node": block.node,
         "data_width": block.data_width,
         "clock": block.clock or None,
-        "addresses": ranges or None,
+        "addresses": reached or None,
     }
 
 
@@ -164,7 +169,7 @@ def placed(described: System) -> tuple[FabricSpec, float]:
     traffic = np.zeros((len(blocks), len(blocks)))
     for asks_, manager in enumerate(blocks):
         for answers, other in enumerate(blocks):
-            if manager.is_manager and not other.is_manager:
+            if manager.reaches(other):
                 own = described.traffic.get(manager.name)
                 traffic[asks_, answers] = traffic[answers, asks_] = 1 if own is None else own.get(other.name, 0)
     nodes, cost = place(distances, traffic, fixed)
@@ -174,6 +179,7 @@ def placed(described: System) -> tuple[FabricSpec, float]:
         memory_bits=window_of(blocks),
         id_width=max((block.id_width for block in blocks if block.kind == KINDS[0]), default=1),
         address_width=described.address_width,
+        user_width=described.user_width,
         blocks=tuple(replace(block, node=node) for block, node in zip(blocks, nodes, strict=True)),
     )
     options.setdefault("flit_width", max(block.data_width for block in blocks))

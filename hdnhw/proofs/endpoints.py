@@ -59,6 +59,9 @@ def _parts(fabric: EmittedFabric) -> Iterator[tuple[str, str, str, Callable[[], 
     for module in fabric.endpoints.units:
         for stream in streams_of(fabric, module):
             yield module, "streams", stream, partial(StreamRig, fabric, module, stream)
+    for module, side in fabric.endpoints.guards.items():
+        for stream in (one for one in streams_of(fabric, module) if one.startswith(side)):
+            yield module, "streams", stream, partial(StreamRig, fabric, module, stream)
     for part in _own_parts(fabric):
         yield fabric.endpoints.modules.unit, *part
 

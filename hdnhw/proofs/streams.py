@@ -38,8 +38,8 @@ class EndpointRig(Rig):
         self._ports = {port.name: port for port in ports_of(self._text, self.module)}
         self._forget_all()
         self._register("was_reset", "rst", reset="")
-        if "address" in self._ports:
-            self._pins.append(f".address({self._constant('own_address', self._ports['address'].width)})")
+        for name in sorted({"address", "base"} & {*self._ports}):
+            self._pins.append(f".{name}({self._constant(f'own_{name}', self._ports[name].width)})")
 
     def _forget_all(self) -> None:
         """Let all memories forget all words: whatever is read of one is an input of its own."""

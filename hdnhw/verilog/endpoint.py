@@ -1,6 +1,7 @@
 """What the kinds of endpoints have in common when they are emitted: the modules around a fabric, and their manifest."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -82,6 +83,11 @@ class EmittedEndpoints(ABC):
     def units(self) -> list[str]:
         """Names of the modules at terminals."""
         return [self.modules.unit]
+
+    @property
+    def guards(self) -> Mapping[str, str]:
+        """Names of modules before those -> what the names of those of their streams begin with that lead to them."""
+        return {}
 
     @property
     def blocks(self) -> list[str]:

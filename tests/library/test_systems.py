@@ -5,6 +5,7 @@ import re
 import subprocess
 import tomllib
 from dataclasses import replace
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 
@@ -17,12 +18,12 @@ from peakrdl_cheader.exporter import CHeaderExporter
 from systemrdl import RDLCompiler
 
 import hdnhw
-from hdnhw.endpoints.axi4 import accesses, lanes
+from hdnhw.endpoints.axi4 import accesses, lanes, requester, streams
 from hdnhw.endpoints.axi4.accesses import AccessPlayer
 from hdnhw.endpoints.axi4.bench import MemoryBench
 from hdnhw.endpoints.axi4.emitted_map import device_tree, system_rdl
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
-from hdnhw.endpoints.axi4.spec_blocks import Block
+from hdnhw.endpoints.axi4.spec_blocks import KINDS, Block
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
 from hdnhw.fpga.tools import ToolError
 from hdnhw.library.system_file import EXAMPLE, SCHEMA_FILE, read_system, schema
@@ -78,6 +79,38 @@ def soc(tmp_path):
         ('"1M" }', '"1M" }, { base = 0x8000_0000_8000_0000, size = "1M" }', 25, "these differ in 64"),
         ('"4K" }', '"4K" }, { base = 0x1000_0000, size = "4K" }', 27, "uart and uart have the address 0x10000000"),
         ('name = "soc"', "# a separator of lines in Unicode: \u2028\nnom = 1", 4, "there is no 'nom'"),
+        ("# address_width = 32", "user_width = 65", 5, "user_width must be 0 to 64 bits, not 65"),
+        ("# node = 3", "reset = 1", 32, "reset must be True or False, not 1"),
+        (
+            "# node = 3",
+            'to = "ram"',
+            32,
+            "to must not be given for an axi4-lite-subordinate: only an axi-stream-source",
+        ),
+        (
+            'name = "dma"\nkind = "axi4-manager"',
+            f'name = "dma"\nkind = "{KINDS[4]}"',
+            17,
+            "the source dma must have a sink",
+        ),
+        (
+            'name = "dma"\nkind = "axi4-manager"',
+            f'name = "dma"\nto = "ram"\nkind = "{KINDS[4]}"',
+            19,
+            "to must be the name of a stream's sink, not 'ram'",
+        ),
+        (
+            'name = "uart"\nkind = "axi4-lite-',
+            f'name = "uart"\nkind = "{KINDS[5]}" # "',
+            31,
+            "ranges must not be given",
+        ),
+        (
+            'name = "dma"\nkind = "axi4-manager"',
+            f'name = "dma"\nkind = "{KINDS[5]}"',
+            17,
+            "sink dma must have a source",
+        ),
     ],
 )
 def test_each_fault_of_a_file_is_refused_with_its_line(soc, old, new, line, says):
@@ -206,7 +239,7 @@ def test_each_module_is_there_once_whatever_blocks_are_named():
     fabric = emit_fabric(spec, top="soc")
     units = fabric.endpoints.units
     found = re.findall(r"^module (\w+)", fabric.files["soc_system.sv"], re.MULTILINE)
-    assert len({*units}) == len(units) == 2
+    assert units == ["soc_system_node"]  # both nodes are alike
     assert sorted(found) == sorted([*units, "soc_system_crossing", "soc_system"])
     with pytest.raises(SpecError, match="written as Verilog alone"):
         fabric_component(spec)
@@ -227,35 +260,61 @@ def test_the_test_of_a_system_knows_the_room_of_its_ranges():
 
 
 BLOCKS = (
-    {"name": "cpu", "kind": "axi4-manager", "node": 0, "id_width": 2},
-    {"name": "host", "kind": "axi4-lite-manager", "node": 1, "clock": "slow"},
+    {"name": "cpu", "kind": "axi4-manager", "node": 0, "id_width": 2, "reset": True},
+    {"name": "host", "kind": "axi4-lite-manager", "node": 1, "clock": "slow", "reset": True},
     {
         "name": "ram",
         "kind": "axi4-subordinate",
         "data_width": 16,
         "node": 1,
         "ranges": [[0x80000, 0x8000], [0x8000, 0x8000]],
+        "reset": True,
     },
-    {"name": "uart", "kind": "axi4-lite-subordinate", "node": 0, "ranges": [[0x4000, 0x1000]]},
+    {"name": "uart", "kind": "axi4-lite-subordinate", "node": 0, "ranges": [[0x4000, 0x1000]], "reset": True},
+)
+STREAMS = (
+    {"name": "cpu", "kind": "axi4-manager", "node": 0, "id_width": 2, "reset": True},
+    {"name": "show", "kind": "axi-stream-sink", "node": 0, "data_width": 16, "reset": True},
+    {"name": "cam", "kind": "axi-stream-source", "node": 1, "data_width": 8, "reset": True, "clock": "slow"},
+    {"name": "ram", "kind": "axi4-subordinate", "node": 1, "ranges": [[0x8000, 0x8000]], "reset": True},
+    {"name": "mic", "kind": "axi-stream-source", "node": 2, "to": "show"},
+    {"name": "disk", "kind": "axi-stream-sink", "node": 2},
+    {"name": "log", "kind": "axi-stream-sink", "node": 3},
 )
 
 
-def bench(bits=20):
-    endpoints = AxiMemorySpec(memory_bits=bits, id_width=2, outstanding=2, blocks=BLOCKS)
-    spec = FabricSpec(network=parse("cube(1)"), flit_width=64, gapless_packets=True, endpoints=endpoints)
+SYSTEMS = {"bursts": (BLOCKS, "cube(1)", 64), "frames": (STREAMS, "cube(2)", 32)}
+
+
+@cache
+def bench(system="bursts", bits=20):
+    blocks, network, width = SYSTEMS[system]
+    endpoints = AxiMemorySpec(memory_bits=bits, id_width=2, outstanding=2, user_width=2, blocks=blocks)
+    spec = FabricSpec(network=parse(network), flit_width=width, gapless_packets=True, endpoints=endpoints)
     return MemoryBench.of(emit_fabric(spec, top="soc"))
 
 
-def test_bursts_of_a_system_come_out_whole():
-    """Two blocks a node, widths, kinds and clocks of their own, two ranges, and addresses of nobody."""
-    system = bench()
-    for seed in (1, 2):
-        verdict = system.run_case(system.make_case(bursts=300, seed=seed)).verdict
-        assert verdict.passed, verdict
-        assert verdict.refused
+@pytest.mark.parametrize("resets", [False, True])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_bursts_and_frames_of_a_system_come_out_whole(name, resets):
+    """Two blocks a node, of all kinds, widths and clocks, two ranges, addresses of nobody; and blocks reset alone."""
+    system = bench(name)
+    verdict = system.run_case(system.make_case(bursts=300, seed=1, resets=resets)).verdict
+    assert verdict.passed, verdict
+    assert verdict.refused
+    assert bool(verdict.frames) == (name == "frames")
+    assert bool(verdict.ended) == bool(verdict.resets) == resets
+
+
+def test_sinks_that_take_nothing_stop_no_burst():
+    system = bench("frames")
+    verdict = system.run_case(system.make_case(bursts=200, seed=3, hold=10**6)).verdict
+    assert verdict.lost_frames
+    assert replace(verdict, lost_frames=0).passed, verdict
 
 
 DECODED, BEHIND = BurstSplitter._elaborate_node, lanes.behind
+FIELDS = requester.place_fields
 
 FAULTS = {
     "beats of a byte": (lanes, "behind", lambda m, channel, at, _size: BEHIND(m, channel, at, Const(0, 3))),
@@ -265,6 +324,10 @@ FAULTS = {
     "the other node": (BurstSplitter, "_elaborate_node", lambda *given: (DECODED(*given)[0], ~DECODED(*given)[1])),
     "no address is refused": (BurstSplitter, "_elaborate_node", lambda *given: (Const(1), DECODED(*given)[1])),
     "base left out": (Block, "window", property(lambda _self: 16)),
+}
+OF_STREAMS = {
+    "no attributes": (requester, "place_fields", lambda memory: FIELDS(memory)[:5]),
+    "frames to no sink": (streams, "below", lambda *_: Const(1)),
 }
 
 
@@ -276,14 +339,15 @@ def is_seen(system, case):
         return True  # a memory of the bench is asked for what it does not have
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [*FAULTS, *OF_STREAMS])
 def test_each_planted_fault_is_seen(monkeypatch, name):
-    right = bench()
-    case = right.make_case(bursts=150, seed=4)
-    place, what, wrong = FAULTS[name]
+    system = "frames" if name in OF_STREAMS else "bursts"
+    right = bench(system)
+    case = right.make_case(bursts=150 if system == "bursts" else 400, seed=4, resets=system == "frames")
+    place, what, wrong = (FAULTS | OF_STREAMS)[name]
     with monkeypatch.context() as changed:
         changed.setattr(place, what, wrong)
-        fabric = bench(16 if name == "base left out" else 20).fabric
+        fabric = bench.__wrapped__(system, 16 if name == "base left out" else 20).fabric
     assert fabric.files["soc_system.sv"] != right.fabric.files["soc_system.sv"]
     other = MemoryBench.of(replace(right.fabric, files=fabric.files))
     assert is_seen(other, case)

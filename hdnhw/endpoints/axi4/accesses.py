@@ -29,14 +29,16 @@ class AccessPlayer(wiring.Component):
     near_aw, near_w, near_ar : In(stream), near_b, near_r : Out(stream)
         The wide port.
     far_aw, far_ar : Out(stream)
-        ``addr`` and ``size`` of each access.
+        ``addr`` and ``size`` of each access, and what its burst says beside its place.
     far_w : Out(stream), far_b, far_r : In(stream)
         ``data`` and ``strb``; ``resp``; ``data`` and ``resp``: one of each an access, in their order.
     """
 
     def __init__(self, near: dict[str, data.StructLayout], width: int) -> None:
         self._widths = width, near["r"]["data"].width
-        asked = data.StructLayout({"addr": near["aw"]["addr"].width, "size": 3})
+        place, fields = ("id", "addr", "len", "size", "burst"), {name: shape.width for name, shape in near["aw"]}
+        self._attributes = [name for name in fields if name not in place]
+        asked = data.StructLayout({name: fields[name] for name in ("addr", "size", *self._attributes)})
         word = data.StructLayout({"data": width, "strb": width // 8})
         answers = {"b": data.StructLayout({"resp": 2}), "r": data.StructLayout({"data": width, "resp": 2})}
         super().__init__(between(near, {"aw": asked, "w": word, "ar": asked, **answers}))
@@ -138,6 +140,7 @@ class AccessPlayer(wiring.Component):
             size.eq(self._size(burst)),
             far.addr.eq(at),
             far.size.eq(size),
+            *(getattr(far, name).eq(getattr(burst, name)) for name in self._attributes),
         ]
         with m.If(goes):
             m.d.sync += [

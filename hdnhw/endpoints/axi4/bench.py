@@ -105,29 +105,35 @@ def _strobes(plain: Burst, width: int) -> Iterator[int]:
         yield sum(1 << byte % width for byte in range(address, min(end, address // width * width + width)))
 
 
+def writes(burst: Burst) -> bool:
+    """Return whether a burst is a write."""
+    return "data" in burst or "beats" in burst
+
+
+def bytes_of(burst: Burst, answer: dict[str, Any], *, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the address of each byte of a burst, and its value: of a write as it was given, of a read as it came.
+
+    Of a read without an answer the values are 0.
+    """
+    start = burst["address"]
+    if "data" in burst or "length" in burst:
+        data = burst["data"] if "data" in burst else answer.get("data", "00" * burst.get("length", 0))
+        yield from enumerate(bytes.fromhex(data), start)
+        return
+    words = [address // width * width for address in _addresses(burst)]
+    beats = burst.get("beats") or zip(answer.get("beats", [0] * len(words)), _strobes(burst, width), strict=True)
+    for word, (value, strobes) in zip(words, beats, strict=True):
+        yield from ((word + lane, value >> 8 * lane & 0xFF) for lane in range(width) if strobes >> lane & 1)
+
+
 def replay(burst: Burst, answer: dict[str, Any], memory: bytearray, *, origin: int, width: int) -> bool:
     """Do to a memory, from address `origin` on, what a burst does; return whether its answer has the right data."""
-    start = burst["address"] - origin
-    if "data" in burst:
-        data = bytes.fromhex(burst["data"])
-        memory[start : start + len(data)] = data
-        return True
-    if "length" in burst:
-        return bytes.fromhex(answer["data"]) == memory[start : start + burst["length"]]
-    words = [(address - origin) // width * width for address in _addresses(burst)]
-    if "beats" in burst:
-        for word, (value, strobes) in zip(words, burst["beats"], strict=True):
-            for lane in range(width):
-                if strobes >> lane & 1:
-                    memory[word + lane] = value >> 8 * lane & 0xFF
-        return True
-    lanes = zip(words, _strobes(burst, width), answer["beats"], strict=True)
-    return all(
-        value >> 8 * lane & 0xFF == memory[word + lane]
-        for word, strobes, value in lanes
-        for lane in range(width)
-        if strobes >> lane & 1
-    )
+    is_right, is_write = True, writes(burst)
+    for address, value in bytes_of(burst, answer, width=width):
+        if is_write:
+            memory[address - origin] = value
+        is_right &= memory[address - origin] == value
+    return is_right
 
 
 @dataclass(frozen=True)

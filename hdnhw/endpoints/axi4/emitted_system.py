@@ -1,11 +1,13 @@
 """Verilog of a system of AXI4 blocks, and what the manifest says of it."""
 
+from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import Any
 
-from hdnhw.endpoints.axi4.blocks import NodeBlocks
+from hdnhw.endpoints.axi4.blocks import NodeBlocks, block_channels
 from hdnhw.endpoints.axi4.emitted_map import device_tree, system_rdl
-from hdnhw.endpoints.axi4.spec_blocks import Block
+from hdnhw.endpoints.axi4.isolation import Isolation
+from hdnhw.endpoints.axi4.spec_blocks import MOST_NODES, Block
 from hdnhw.endpoints.axi4.system_fabric import SystemFabric, block_members, crossing_streams
 from hdnhw.rtl.clocks.crossing import Crossing
 from hdnhw.rtl.part import Part
@@ -29,31 +31,56 @@ class EmittedSystem(EmittedEndpoints):
 
     @cached_property
     def _units(self) -> dict[int, Part]:
-        """What stands at each node that has blocks."""
-        made = {}
-        for node in sorted({block.node for block in self._blocks if block.node is not None}):
-            own = [block for block in self._blocks if block.node == node]
-            made[node] = Part(partial(NodeBlocks, self.machine, own), f"{self.modules.unit}_{node}")
-        return made
+        """What stands at each node that has blocks: a module for all whose blocks are alike."""
+        at = {node: [block for block in self._blocks if block.node == node] for node in range(MOST_NODES)}
+        kinds = {node: [self._kind(block) for block in own] for node, own in at.items() if own}
+        names = numbered(self.modules.unit, len(found := _different(kinds.values())))
+        return {
+            node: Part(partial(NodeBlocks, self.machine, at[node]), names[found.index(kind)])
+            for node, kind in kinds.items()
+        }
+
+    def _kind(self, block: Block) -> tuple[Any, ...]:
+        """Return what a block has that counts in the module of its node."""
+        sources = self.machine.endpoint_format.endpoints.sources
+        return block.kind, block.data_width, block.id_width, block.to, block in sources and sources.index(block)
+
+    @cached_property
+    def _isolations(self) -> dict[str, Part]:
+        """What stands before each block with a reset of its own: a module for all with channels alike."""
+        memory = self.machine.endpoint_format
+        kinds = {one.name: (block_channels(memory, one), one.is_manager) for one in self._blocks if one.reset}
+        names = numbered(f"{self.top}_isolation", len(found := _different(kinds.values())))
+        return {
+            name: Part(partial(Isolation, one[0], is_manager=one[1]), names[found.index(one)])
+            for name, one in kinds.items()
+        }
 
     @cached_property
     def _crossings(self) -> dict[str, Part]:
         """What stands before each block with a clock of its own: a module for all with streams alike."""
         memory = self.machine.endpoint_format
         streams = {block.name: crossing_streams(memory, block) for block in self._blocks if block.clock}
-        kinds = [one for number, one in enumerate(streams.values()) if one not in [*streams.values()][:number]]
+        kinds = _different(streams.values())
         names = numbered(self.top + CROSSING_SUFFIX, len(kinds))
         return {name: Part(partial(Crossing, one), names[kinds.index(one)]) for name, one in streams.items()}
 
     @property
     def units(self) -> list[str]:
         """See :attr:`EmittedEndpoints.units`."""
-        return [part.module for part in self._units.values()]
+        return [*dict.fromkeys(part.module for part in self._units.values())]
+
+    @property
+    def guards(self) -> dict[str, str]:
+        """See :attr:`EmittedEndpoints.guards`."""
+        modules = {self._isolations[block.name].module: block for block in self._blocks if block.reset}
+        return {module: "far" if block.is_manager else "near" for module, block in modules.items()}
 
     @property
     def blocks(self) -> list[str]:
         """See :attr:`EmittedEndpoints.blocks`."""
-        return [*self.units, *dict.fromkeys(part.module for part in self._crossings.values())]
+        beside = [*self._crossings.values(), *self._isolations.values()]
+        return [*self.units, *dict.fromkeys(part.module for part in beside)]
 
     def unit(self) -> NodeBlocks:
         """Return what stands at the first node that has blocks."""
@@ -61,7 +88,7 @@ class EmittedSystem(EmittedEndpoints):
 
     def around(self, parts: EndpointParts) -> SystemFabric:
         """Return the fabric with its blocks."""
-        return SystemFabric(self.machine, parts, self._units, self._crossings)
+        return SystemFabric(self.machine, parts, self._units, self._crossings, self._isolations)
 
     def component(self) -> Any:
         """See :meth:`EmittedEndpoints.component`."""
@@ -71,7 +98,8 @@ class EmittedSystem(EmittedEndpoints):
     def text(self) -> str:
         """See :attr:`EmittedEndpoints.text`."""
         crossings = {part.module: part.make.args[0] for part in self._crossings.values()}  # type: ignore[attr-defined]
-        parts = {part.module: part.make() for part in self._units.values()}
+        made = {part.module: part for part in (*self._units.values(), *self._isolations.values())}
+        parts = {name: part.make() for name, part in made.items()}
         parts |= {name: Crossing(streams, alone=True) for name, streams in crossings.items()}
         scripts = [module_script(one, name, flatten=True, initial=self._initial) for name, one in parts.items()]
         return self.joined(scripts)
@@ -85,10 +113,9 @@ class EmittedSystem(EmittedEndpoints):
     def beside(self) -> dict[str, str]:
         """See :attr:`EmittedEndpoints.beside`."""
         name, width = self.modules.fabric, self.machine.endpoint_format.address_bits
-        maps = {
-            f"{name}.rdl": system_rdl(name, self._blocks),
-            f"{name}.dtsi": device_tree(name, self._blocks, width),
-        }
+        if not any(block.ranges for block in self._blocks):
+            return self._constraints
+        maps = {f"{name}.rdl": system_rdl(name, self._blocks), f"{name}.dtsi": device_tree(name, self._blocks, width)}
         return self._constraints | maps
 
     def entry(self) -> dict[str, Any]:
@@ -103,9 +130,26 @@ class EmittedSystem(EmittedEndpoints):
         for block in self._blocks:
             for name, (is_input, bits) in block_members(memory, block).items():
                 ports[name] = {"direction": "input" if is_input else "output", "width": bits}
+            if block.reset:
+                ports[f"{block.name}_aresetn"]["meaning"] = (
+                    "of the block alone, by its clock; active low, a cycle or more"
+                )
         return {
+            "streams": {
+                "sources": {block.name: number for number, block in enumerate(memory.endpoints.sources)},
+                "sinks": {block.name: number for number, block in enumerate(memory.endpoints.sinks)},
+            },
             "node_modules": {str(node): part.module for node, part in self._units.items()},
             "constraints": [*self._constraints],
             "ports": ports,
             "packet": self.packet(),
         }
+
+
+def _different(kinds: Iterable[Any]) -> list[Any]:
+    """Return each of some kinds once."""
+    found: list[Any] = []
+    for one in kinds:
+        if one not in found:
+            found.append(one)
+    return found

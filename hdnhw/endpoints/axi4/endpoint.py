@@ -13,6 +13,8 @@ from hdnhw.endpoints.axi4.part_receiver import PartReceiver
 from hdnhw.endpoints.axi4.part_sender import PartSender
 from hdnhw.endpoints.axi4.requester import ReadRequester, WriteRequester
 from hdnhw.endpoints.axi4.responder import AnswerCollector, RequestPlayer
+from hdnhw.endpoints.axi4.spec_blocks import Block
+from hdnhw.endpoints.axi4.streams import StreamRequester, stream_layout
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 
@@ -40,6 +42,8 @@ class MemoryEndpoint(wiring.Component):
         Those of :data:`PORTS` that it has.
     sources : int, optional
         Nodes with managers; all of them if it is not given.
+    block : Block, optional
+        The source of a stream that stands in place of a manager.
 
     Members
     -------
@@ -49,12 +53,21 @@ class MemoryEndpoint(wiring.Component):
         The port of a manager, see :func:`hdnhw.endpoints.axi4.layout.channels`.
     m_axi_aw, m_axi_w, m_axi_ar : Out(stream), m_axi_b, m_axi_r : In(stream)
         The port of a memory.
+    frames : In(stream of stream_layout)
+        Of the source of a stream.
     inject : Out(injection_signature)
     eject : In(ejection_signature)
     """
 
-    def __init__(self, machine: Machine, ports: Sequence[str] = tuple(PORTS), *, sources: int | None = None) -> None:
-        self.machine, self._ports, memory = machine, ports, machine.endpoint_format
+    def __init__(
+        self,
+        machine: Machine,
+        ports: Sequence[str] = tuple(PORTS),
+        *,
+        sources: int | None = None,
+        block: Block | None = None,
+    ) -> None:
+        self.machine, self._ports, self._block, memory = machine, ports, block, machine.endpoint_format
         self._sources = machine.network.num_nodes if sources is None else sources
         width = memory.flits.flit_width
         super().__init__(
@@ -65,6 +78,7 @@ class MemoryEndpoint(wiring.Component):
                     for (port, name), (leads_in, layout) in port_members(memory).items()
                     if port in ports
                 },
+                **({"frames": In(stream.Signature(stream_layout(memory, block)))} if block else {}),
                 "inject": Out(injection_signature(flit_width=width)),
                 "eject": In(ejection_signature(flit_width=width)),
             }
@@ -76,7 +90,7 @@ class MemoryEndpoint(wiring.Component):
         serves, manages = (port in self._ports for port in ("m_axi", "s_axi"))
         m.submodules.receiver = receiver = PartReceiver(memory, sources=self._sources if serves else 0)
         player, collector = self._elaborate_memory(m, receiver) if serves else (None, None)
-        requesters = self._elaborate_manager(m) if manages else []
+        requesters = self._elaborate_manager(m) if manages else self._elaborate_source(m)
         packets = [] if collector is None else [collector.written, collector.data]
         packets += [requester.packet for requester in requesters]
         m.submodules.sender = sender = PartSender(memory, sources=len(packets))
@@ -109,13 +123,22 @@ class MemoryEndpoint(wiring.Component):
         self._elaborate_ports(m, {"aw": writes, "w": writes, "b": writes, "ar": reads, "r": reads}, "s_axi")
         return [writes, reads]
 
+    def _elaborate_source(self, m: Module) -> list[Any]:
+        """Join the source of a stream, if there is one."""
+        if self._block is None:
+            return []
+        memory, layout = self.machine.endpoint_format, self.machine.address
+        m.submodules.writes = writes = StreamRequester(memory, layout, self._block)
+        connect(m, wiring.flipped(self.frames), writes.frames)
+        return [writes]
+
     def _elaborate_answers(
         self, m: Module, requesters: list[Any], receiver: Any, player: Any | None, collector: Any | None
     ) -> None:
         """Bring answers to those who asked: what comes from the fabric goes first, as it waits for nobody."""
-        _, reads = requesters
         comes = (receiver.answers[0], receiver.write)
-        m.d.comb += reads.tag.eq(reads.answer.tag)
+        reads = requesters[1:]
+        m.d.comb += [one.tag.eq(one.answer.tag) for one in reads]
         m.d.comb += [receiver.oldest[number].eq(each.oldest) for number, each in enumerate(requesters)]
         if player is None or collector is None:
             for number, requester in enumerate(requesters):
@@ -124,7 +147,8 @@ class MemoryEndpoint(wiring.Component):
                     requester.answer.eq(receiver.answer),
                     requester.is_oldest.eq(receiver.is_oldest[number]),
                 ]
-            m.d.comb += [getattr(reads, name).eq(getattr(receiver, name)) for name in ("write", "index", "word")]
+            for one in reads:
+                m.d.comb += [getattr(one, name).eq(getattr(receiver, name)) for name in ("write", "index", "word")]
             return
         for number, requester in enumerate(requesters):
             connect(m, requester.own, player.own[number])
@@ -135,11 +159,12 @@ class MemoryEndpoint(wiring.Component):
                 requester.is_oldest.eq(Mux(comes[number], receiver.is_oldest[number], collector.is_oldest[number])),
                 collector.oldest[number].eq(requester.oldest),
             ]
-        m.d.comb += [
-            reads.write.eq(receiver.write | collector.write),
-            reads.index.eq(Mux(receiver.write, receiver.index, collector.index)),
-            reads.word.eq(Mux(receiver.write, receiver.word, collector.word)),
-        ]
+        for one in reads:
+            m.d.comb += [
+                one.write.eq(receiver.write | collector.write),
+                one.index.eq(Mux(receiver.write, receiver.index, collector.index)),
+                one.word.eq(Mux(receiver.write, receiver.word, collector.word)),
+            ]
 
     def _elaborate_ports(self, m: Module, halves: dict[str, Any], port: str) -> None:
         """Join the channels of a port to those who serve them."""

@@ -78,6 +78,14 @@ class MemoryFormat(HeaderFormat):
         return self.endpoints.outstanding
 
     @property
+    def attributes(self) -> dict[str, int]:
+        """What a request of a system says beside its place, as AXI4 names it, and the bits of each."""
+        endpoints = self.endpoints
+        if not endpoints.blocks:
+            return {}
+        return {"cache": 4, "prot": 3, "qos": 4} | ({"user": endpoints.user_width} if endpoints.user_width else {})
+
+    @property
     def address_bits(self) -> int:
         """Bits of a manager's address."""
         endpoints = self.endpoints
@@ -98,7 +106,8 @@ class MemoryFormat(HeaderFormat):
         ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`MemoryKind`; ``tag`` is what the source calls
         the part, and the answer has it back; ``end`` is the position of the part's last beat, from 0; ``size`` is that
         of AXI4 in a request and the response in an answer; ``fixed`` says that every beat is for the same address,
-        ``addr``; ``strobes`` are those of the beats of a write, the first one's lowest.
+        ``addr``; ``strobes`` are those of the beats of a write, the first one's lowest. :attr:`attributes` are between.
+        Of a stream, ``addr`` has in bit 0 whether the part ends a frame, and above it the number of the source.
         """
         return self._fields(max(1, self.payload_flits))
 
@@ -112,6 +121,7 @@ class MemoryFormat(HeaderFormat):
             "size": max(2, (self.bytes.bit_length() - 1).bit_length()),
             "fixed": 1,
             "addr": self.endpoints.memory_bits,
+            **self.attributes,
             "strobes": beats * self.bytes,
         }
 

@@ -1,5 +1,7 @@
 """Layouts of the channels of AXI4, and of what passes between the halves of an endpoint."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from amaranth.hdl import Cat
@@ -29,18 +31,29 @@ class Response(enum.IntEnum, shape=2):
     DECERR = 3
 
 
-def address_layout(*, id_width: int, address_width: int) -> data.StructLayout:
+def address_layout(*, id_width: int, address_width: int, attributes: Mapping[str, int]) -> data.StructLayout:
     """Return a transfer of the channels AW and AR."""
-    return data.StructLayout({"id": id_width, "addr": address_width, "len": 8, "size": 3, "burst": 2})
+    place = {"id": id_width, "addr": address_width, "len": 8, "size": 3, "burst": 2}
+    return data.StructLayout({**place, **attributes})
 
 
 CHANNELS = {"aw": True, "w": True, "b": False, "ar": True, "r": False}
 """Channels of a port -> whether they lead from a manager to its subordinate."""
 
+STREAM = "t"
+"""The one channel of a stream, which leads from its source to its sink."""
 
-def port_layouts(*, id_width: int, address_width: int, data_width: int) -> dict[str, data.StructLayout]:
+
+def is_forth(channel: str) -> bool:
+    """Return whether a channel leads from a manager, or a source, to a subordinate, or a sink."""
+    return channel == STREAM or CHANNELS[channel]
+
+
+def port_layouts(
+    *, id_width: int, address_width: int, data_width: int, attributes: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, data.StructLayout]:
     """Return the transfers of the :data:`CHANNELS` of a port."""
-    address = address_layout(id_width=id_width, address_width=address_width)
+    address = address_layout(id_width=id_width, address_width=address_width, attributes=attributes)
     return {
         "aw": address,
         "w": data.StructLayout({"data": data_width, "strb": data_width // 8, "last": 1}),
@@ -65,7 +78,8 @@ def end_of(component: Any, stem: str, layout: data.StructLayout) -> dict[str, An
 def between(near: dict[str, data.StructLayout], far: dict[str, data.StructLayout]) -> dict[str, Any]:
     """Return the members of what stands between a manager, at ``near_*``, and a subordinate, at ``far_*``."""
     members: dict[str, Any] = {}
-    for name, forth in CHANNELS.items():
+    for name in near:
+        forth = is_forth(name)
         members[f"near_{name}"] = (In if forth else Out)(stream.Signature(near[name]))
         members[f"far_{name}"] = (Out if forth else In)(stream.Signature(far[name]))
     return members
@@ -86,6 +100,7 @@ def channels(memory: MemoryFormat, *, inside: bool, data_width: int = 0) -> dict
         id_width=INSIDE_ID if inside else memory.endpoints.id_width,
         address_width=memory.endpoints.memory_bits if inside else memory.address_bits,
         data_width=data_width or memory.flits.flit_width,
+        attributes=memory.attributes,
     )
 
 
@@ -99,6 +114,11 @@ def manager_signature(memory: MemoryFormat, *, inside: bool) -> wiring.Signature
     )
 
 
+def place_fields(memory: MemoryFormat) -> tuple[str, ...]:
+    """Return the fields of a header that say what a request asks for, but for the strobes."""
+    return ("dst", "end", "size", "fixed", "addr", *memory.attributes)
+
+
 def part_layout(memory: MemoryFormat) -> data.StructLayout:
     """Return a part of a burst: its place, its beats, and what its source needs for the answer.
 
@@ -108,7 +128,7 @@ def part_layout(memory: MemoryFormat) -> data.StructLayout:
     fields = memory.header_fields
     return data.StructLayout(
         {
-            **{name: fields[name] for name in ("dst", "end", "size", "fixed", "addr")},
+            **{name: fields[name] for name in place_fields(memory)},
             "own": 1,
             "last": 1,
             "single": 1,

@@ -7,16 +7,13 @@ from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
-from hdnhw.endpoints.axi4.layout import answer_layout, channels
+from hdnhw.endpoints.axi4.layout import answer_layout, channels, place_fields
 from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer, place_of_beat
 from hdnhw.endpoints.axi4.skid import SkidBuffer
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
 from hdnhw.endpoints.axi4.tags import TagRing
 from hdnhw.rtl.bits import equals, index_width
 from hdnhw.topology.address import AddressLayout
-
-_PLACE = ("dst", "end", "size", "fixed", "addr")
-"""What a request says of its part, but for the strobes."""
 
 
 def _channel(memory: MemoryFormat, name: str) -> stream.Signature:
@@ -48,9 +45,7 @@ class WriteRequester(wiring.Component):
         super().__init__(
             {
                 "address": In(memory.flits.address_width),
-                "aw": In(_channel(memory, "aw")),
-                "w": In(_channel(memory, "w")),
-                "b": Out(_channel(memory, "b")),
+                **self._asked(),
                 "packet": Out(PacketSignature(memory)),
                 "own": Out(PacketSignature(memory)),
                 "answered": In(1),
@@ -60,31 +55,31 @@ class WriteRequester(wiring.Component):
             }
         )
 
+    def _asked(self) -> dict[str, Any]:
+        """Return the members at which it is asked."""
+        return {name: (Out if name == "b" else In)(_channel(self._memory, name)) for name in ("aw", "w", "b")}
+
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         m.submodules.splitter = splitter = BurstSplitter(self._memory, self._layout)
-        m.submodules.buffer = buffer = PartBuffer(self._memory)
         m.submodules.tags = tags = TagRing(self._memory)
         m.submodules.data = data = SkidBuffer(channels(self._memory, inside=False)["w"])
         connect(m, wiring.flipped(self.aw), splitter.burst)
         connect(m, wiring.flipped(self.w), data.i)
-        m.d.comb += [
-            splitter.address.eq(self.address),
-            tags.answered.eq(self.answered),
-            tags.answer.eq(self.answer),
-            tags.is_oldest.eq(self.is_oldest),
-            self.oldest.eq(tags.oldest_tags),
-        ]
-        self._elaborate_collecting(m, splitter.part, data.o, buffer, tags)
-        self._elaborate_packets(m, splitter.part.payload.own, buffer)
+        m.d.comb += splitter.address.eq(self.address)
+        push = Signal()
+        place, at_end = place_of_beat(m, splitter.part.payload, push)
+        self._elaborate_collecting(m, splitter.part, data.o, tags, push, place, at_end)
         self._elaborate_answer(m, tags)
         return m
 
-    def _elaborate_collecting(self, m: Module, part: Any, w: Any, buffer: Any, tags: Any) -> None:
+    def _elaborate_collecting(
+        self, m: Module, part: Any, w: Any, tags: Any, push: Signal, place: Value, at_end: Value
+    ) -> None:
         """Take the data of a part that has a tag and a place; those of a part that is refused are lost."""
-        about, head = part.payload, buffer.head
-        push, ends = Signal(), Signal()
-        place, at_end = place_of_beat(m, about, push)
+        m.submodules.buffer = buffer = PartBuffer(self._memory)
+        about, head, ends = part.payload, buffer.head, Signal()
+        self._elaborate_packets(m, about.own, buffer)
         width, strobes = self._memory.bytes, Signal(len(head.strobes))
         m.d.comb += [
             w.ready.eq(part.valid & tags.free & buffer.room),
@@ -98,8 +93,12 @@ class WriteRequester(wiring.Component):
             tags.part.id.eq(about.id),
             tags.part.refused.eq(about.refused),
             tags.part.resp.eq(about.resp),
+            tags.answered.eq(self.answered),
+            tags.answer.eq(self.answer),
+            tags.is_oldest.eq(self.is_oldest),
+            self.oldest.eq(tags.oldest_tags),
             head.tag.eq(tags.tag),
-            *(getattr(head, name).eq(getattr(about, name)) for name in _PLACE),
+            *(getattr(head, name).eq(getattr(about, name)) for name in place_fields(self._memory)),
         ]
         m.d.sync += tags.open.eq(ends)  # the part stays for a cycle
         for beat in range(self._memory.payload_flits):
@@ -209,7 +208,7 @@ class ReadRequester(wiring.Component):
             head = packet.head.payload
             m.d.comb += [
                 packet.head.valid.eq(is_offered & ~about.refused & is_its),
-                *(getattr(head, name).eq(getattr(about, name)) for name in _PLACE),
+                *(getattr(head, name).eq(getattr(about, name)) for name in place_fields(self._memory)),
                 head.tag.eq(tags.tag),
                 head.kind.eq(MemoryKind.READ),
             ]

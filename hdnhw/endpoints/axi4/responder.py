@@ -191,6 +191,7 @@ class RequestPlayer(wiring.Component):
                     beat.len.eq(header.end),
                     beat.size.eq(header.size),
                     beat.burst.eq(Mux(header.fixed, Burst.FIXED, Burst.INCR)),
+                    *(getattr(beat, name).eq(getattr(header, name)) for name in self._memory.attributes),
                 ]
             m.d.sync += channel.valid.eq(begins[number] | (channel.valid & ~channel.ready))
         return rooms

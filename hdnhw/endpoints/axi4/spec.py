@@ -23,6 +23,8 @@ class AxiMemorySpec(EndpointSpec):
         Packets of writes, and as many of reads, that a node has under way; a power of two.
     address_width : int
         Bits of the addresses of a system of blocks.
+    user_width : int
+        Bits of its AxUSER.
     blocks : tuple of Block
         The blocks of a system, each at its node; none where every node has a port for a manager and one for a memory.
     """
@@ -46,6 +48,7 @@ class AxiMemorySpec(EndpointSpec):
         power_of_two=True,
     )
     address_width: int = 32
+    user_width: int = 0
     blocks: tuple[Block, ...] = ()
 
     def __post_init__(self) -> None:
@@ -60,12 +63,23 @@ class AxiMemorySpec(EndpointSpec):
                 raise SpecError(f"memory_bits must be at least {block.window} for the ranges of {block.name}")
 
     @property
+    def sources(self) -> tuple[Block, ...]:
+        """The sources of streams, in the order of the numbers that TID has of them."""
+        return tuple(block for block in self.blocks if block.is_stream and block.is_manager)
+
+    @property
+    def sinks(self) -> tuple[Block, ...]:
+        """The sinks of streams, in the order of the numbers that TDEST has of them."""
+        return tuple(block for block in self.blocks if block.is_stream and not block.is_manager)
+
+    @property
     def said(self) -> dict[str, Any]:
         """See :attr:`EndpointSpec.said`."""
         if not self.blocks:
             return super().said
         blocks = [block.said for block in self.blocks]
-        return super().said | {"address_width": self.address_width, "blocks": blocks}
+        widths = {"address_width": self.address_width, "user_width": self.user_width}
+        return super().said | widths | {"blocks": blocks}
 
 
 SPEC = AxiMemorySpec

@@ -7,14 +7,24 @@ from itertools import pairwise
 from operator import index
 from typing import Any
 
-from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Size, Text, option
+from hdnhw.spec.options import REQUIRED, Choice, Flag, Given, Options, Size, Text, option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
-KINDS = ("axi4-manager", "axi4-subordinate", "axi4-lite-manager", "axi4-lite-subordinate")
+KINDS = (
+    "axi4-manager",
+    "axi4-subordinate",
+    "axi4-lite-manager",
+    "axi4-lite-subordinate",
+    "axi-stream-source",
+    "axi-stream-sink",
+)
 
 LEAST_RANGE = 4096
 """Bytes of a range of addresses: no burst of AXI4 crosses a multiple of them."""
+
+_PAIRS = (("manager", "subordinate"), ("source", "sink"))
+"""Those that ask, and those that answer, of AXI4 and of streams."""
 
 MOST_NODES = 1024
 """Of a system."""
@@ -42,6 +52,10 @@ class Block(Options):
         Bits of the IDs of an AXI4 manager.
     clock : str
         Name of its clock; empty for that of the fabric.
+    reset : bool
+        Whether it has a reset of its own.
+    to : str
+        Of a source of a stream, the only sink that it sends to; empty where its TDEST names one.
     node : int or None
         That it is joined to; None where one is to be chosen.
     ranges : tuple of (int, int)
@@ -61,6 +75,10 @@ class Block(Options):
     data_width: int = option(32, Size, "bits of its data", least=8, most=1024, power_of_two=True, unit="bits")
     id_width: int = option(4, Size, "bits of the IDs of an AXI4 manager", least=1, most=16, unit="bits")
     clock: str = option("", Text, "name of its clock; none for that of the fabric")
+    reset: bool = option(False, Flag, "whether it may be reset alone, by a pin of its own")
+    to: str = option(
+        "", Text, "of a stream's source, the only sink that it sends to; TDEST names one if it is left out"
+    )
     node: int | None = option(
         None, Size, "node that it is joined to; chosen by traffic if there is none", least=0, most=MOST_NODES - 1
     )
@@ -68,7 +86,7 @@ class Block(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for what, text in (("name", self.name), ("clock", self.clock)):
+        for what, text in (("name", self.name), ("clock", self.clock), ("to", self.to)):
             if (text or what == "name") and not re.fullmatch("[a-z](_?[a-z0-9])*", text):
                 allowed = "small letters, digits and single _ between them, a letter first"
                 raise SpecError(f"{named(what)} must be {allowed}, not {text!r}")
@@ -77,8 +95,10 @@ class Block(Options):
         if self.is_lite and self.data_width not in (32, 64):
             raise SpecError(f"{named('data_width')} must be 32 or 64 bits for AXI4-Lite, not {self.data_width}")
         object.__setattr__(self, "ranges", tuple((index(base), index(size)) for base, size in self.ranges))
-        if bool(self.ranges) == self.is_manager:
-            given = "must not" if self.is_manager else "must"
+        if self.to and self.kind != KINDS[4]:
+            raise SpecError(f"{named('to')} must not be given for an {self.kind}: only an {KINDS[4]} sends to one sink")
+        if bool(self.ranges) == (self.is_manager or self.is_stream):
+            given = "must not" if self.ranges else "must"
             raise SpecError(f"{named('ranges')} {given} be given for an {self.kind}")
         for base, size in self.ranges:
             if size < LEAST_RANGE or size & (size - 1):
@@ -95,8 +115,18 @@ class Block(Options):
 
     @property
     def is_manager(self) -> bool:
-        """Whether it asks; a subordinate answers."""
-        return self.kind.endswith("manager")
+        """Whether it asks, or sends; a subordinate answers, and a sink takes."""
+        return self.kind.endswith(("manager", "source"))
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its port is AXI4-Stream."""
+        return "stream" in self.kind
+
+    def reaches(self, other: "Block") -> bool:
+        """Return whether it may ask another one for something, or send to it."""
+        alike = self.is_manager and not other.is_manager and self.is_stream == other.is_stream
+        return alike and self.to in ("", other.name)
 
     @property
     def is_lite(self) -> bool:
@@ -121,7 +151,7 @@ def made_blocks(given: Sequence[Block | Mapping[str, Any]]) -> tuple[Block, ...]
     Raises
     ------
     SpecError
-        If two have one name, a node or addresses in common, or there is no manager or no subordinate.
+        If two have one name, a node or addresses in common, or one has nobody to talk with.
     """
     blocks = tuple(one if isinstance(one, Block) else Block(**one) for one in given)
     by_name: dict[str, Block] = {}
@@ -132,13 +162,14 @@ def made_blocks(given: Sequence[Block | Mapping[str, Any]]) -> tuple[Block, ...]
         by_name[block.name] = block
         other = None if block.node is None else by_node.setdefault((block.is_manager, block.node), block)
         if other not in (None, block):
-            role = "manager" if block.is_manager else "subordinate"
+            role = "manager or source" if block.is_manager else "subordinate or sink"
             raise SpecError(
                 f"{other.name} and {block.name} are both a {role} at node {block.node}: a node has one each"
             )
-    for role, is_manager in (("manager", True), ("subordinate", False)):
-        if not any(block.is_manager == is_manager for block in blocks):
-            raise SpecError(f"a system must have a {role}")
+    for block in blocks:
+        if not any(block.reaches(other) or other.reaches(block) for other in blocks):
+            role, wanted = _PAIRS[block.is_stream][:: 1 if block.is_manager else -1]
+            raise SpecError(f"a system with the {role} {block.name} must have a {wanted}")
     ranges = sorted((*place, block.name) for block in blocks for place in block.ranges)
     for (start, size, name), (base, _, second) in pairwise(ranges):
         if base < start + size:

@@ -57,7 +57,9 @@ class BurstSplitter(wiring.Component):
 
     def __init__(self, memory: MemoryFormat, layout: AddressLayout) -> None:
         self._memory, self._layout = memory, layout
-        burst = address_layout(id_width=memory.endpoints.id_width, address_width=memory.address_bits)
+        burst = address_layout(
+            id_width=memory.endpoints.id_width, address_width=memory.address_bits, attributes=memory.attributes
+        )
         super().__init__(
             {
                 "address": In(memory.flits.address_width),
@@ -115,6 +117,7 @@ class BurstSplitter(wiring.Component):
             part.fixed.eq(equals(burst.burst, Burst.FIXED)),
             part.refused.eq(~is_there | ~is_known),
             part.resp.eq(Mux(is_there, Response.SLVERR, Response.DECERR)),
+            *(getattr(part, name).eq(getattr(burst, name)) for name in self._memory.attributes),
         ]
 
     def _elaborate_node(self, m: Module, address: Value) -> tuple[Value, Value]:

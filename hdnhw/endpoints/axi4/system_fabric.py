@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Const, Module
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
-from hdnhw.endpoints.axi4.blocks import block_channels, leads_in
+from hdnhw.endpoints.axi4.blocks import block_channels, leads_in, role_of
 from hdnhw.endpoints.axi4.layout import end_of, wires_of
 from hdnhw.endpoints.axi4.spec_blocks import Block
 from hdnhw.machine.machine import Machine
@@ -18,7 +18,7 @@ from hdnhw.rtl.terminal import EndpointFabric, EndpointParts
 
 def block_members(memory: Any, block: Block) -> dict[str, tuple[bool, int]]:
     """Return the ports of a block as they are named in AXI4: name -> whether it is an input, and bits."""
-    members: dict[str, tuple[bool, int]] = {}
+    members: dict[str, tuple[bool, int]] = {f"{block.name}_aresetn": (True, 1)} if block.reset else {}
     for channel, layout in block_channels(memory, block).items():
         members |= wires_of(f"{block.name}_{channel}", layout, leads_in=leads_in(block, channel))
     return members
@@ -39,8 +39,8 @@ class SystemFabric(EndpointFabric):
     parts : EndpointParts
     units : mapping of int to Part
         What stands at each node that has blocks.
-    crossings : mapping of str to Part
-        By blocks, what stands before those with a clock of their own.
+    crossings, isolations : mapping of str to Part
+        By blocks, what stands before those with a clock of their own, and before those that are reset alone.
 
     Members
     -------
@@ -48,14 +48,21 @@ class SystemFabric(EndpointFabric):
         Clock of the fabric, and reset: synchronous, active low.
     aclk_CLOCK, aresetn_CLOCK : In(1)
         Of each other clock.
+    NAME_aresetn : In(1)
+        Of each block that is reset alone, by its clock.
     NAME_*
         The port of each block.
     """
 
     def __init__(
-        self, machine: Machine, parts: EndpointParts, units: Mapping[int, Part], crossings: Mapping[str, Part]
+        self,
+        machine: Machine,
+        parts: EndpointParts,
+        units: Mapping[int, Part],
+        crossings: Mapping[str, Part],
+        isolations: Mapping[str, Part],
     ) -> None:
-        self._units, self._crossings = units, crossings
+        self._units, self._crossings, self._isolations = units, crossings, isolations
         super().__init__(machine, parts)
 
     @property
@@ -80,18 +87,36 @@ class SystemFabric(EndpointFabric):
         memory, ends = self.machine.endpoint_format, {}
         for block in self._blocks:
             layouts = block_channels(memory, block)
-            outside = {name: end_of(self, f"{block.name}_{name}", layout) for name, layout in layouts.items()}
+            port = {name: end_of(self, f"{block.name}_{name}", layout) for name, layout in layouts.items()}
+            outside = self._elaborate_isolation(m, block, port) if block.reset else port
             ends[block.name] = self._elaborate_crossing(m, block, outside) if block.clock else outside
-        at = {node: [block for block in self._blocks if block.node == node] for node in self._units}
-        self._elaborate_nodes(
-            m,
-            "node",
-            lambda node: {f"{block.name}_{name}": end for block in at[node] for name, end in ends[block.name].items()},
-            {},
-            clk=self.aclk,
-            rst=~self.aresetn,
-        )
+
+        def own(node: int) -> dict[str, Any]:
+            members: dict[str, Any] = {}
+            for block in (block for block in self._blocks if block.node == node):
+                members |= {f"{role_of(block)}_{name}": end for name, end in ends[block.name].items()}
+                if block.ranges:
+                    bits = memory.endpoints.memory_bits
+                    members["base"] = Const(block.ranges[0][0] >> bits, max(1, memory.address_bits - bits))
+            return members
+
+        self._elaborate_nodes(m, "node", own, {}, clk=self.aclk, rst=~self.aresetn)
         return m
+
+    def _elaborate_isolation(self, m: Module, block: Block, outside: Mapping[str, Any]) -> dict[str, Any]:
+        """Put what ends all that a block has under way before its port; return the channels behind it."""
+        own, other = ("near", "far") if block.is_manager else ("far", "near")
+        layouts = block_channels(self.machine.endpoint_format, block)
+        inside = {
+            name: wires(stream.Signature(layout), f"isolated_{block.name}_{name}") for name, layout in layouts.items()
+        }
+        members = {f"{own}_{name}": end for name, end in outside.items()}
+        members |= {f"{other}_{name}": end for name, end in inside.items()}
+        members["present"] = getattr(self, f"{block.name}_aresetn")
+        end = f"_{block.clock}" if block.clock else ""
+        clocks = {"clk": getattr(self, f"aclk{end}"), "rst": ~getattr(self, f"aresetn{end}")}
+        place(m, f"isolation_{block.name}", self._isolations[block.name], members, clocks=clocks)
+        return inside
 
     def _elaborate_crossing(self, m: Module, block: Block, outside: Mapping[str, Any]) -> dict[str, Any]:
         """Put the crossing of a block's clock before its port; return the channels behind it."""
