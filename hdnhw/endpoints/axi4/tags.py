@@ -27,7 +27,7 @@ def tag_layout(memory: MemoryFormat) -> data.StructLayout:
 
 def order_of(tag: Value, oldest: Value) -> Value:
     """Return whether a tag is the oldest one, and whether it is the one behind that; `oldest` has both."""
-    return Cat(tag == oldest[: len(tag)], tag == oldest[len(tag) :])
+    return Cat(~(tag ^ each).any() for each in (oldest[: len(tag)], oldest[len(tag) :]))
 
 
 class TagRing(wiring.Component):
