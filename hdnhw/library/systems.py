@@ -132,12 +132,20 @@ def _row(block: Any, endpoints: AxiMemorySpec) -> dict[str, Any]:
 
 def _write_example(path: Path) -> Result:
     """Write a file to be edited, and the schema by which editors check it."""
+    from hdnhw.verilog.fabric import check_name
+
     beside = path.with_name(SCHEMA_FILE)
-    if found := [one for one in (path, beside) if one.exists()]:
-        raise SpecError(f"{found[0]} is there already")
-    name = "".join(letter for letter in path.stem.lower() if letter.isalnum()) or "soc"
+    text = json.dumps(schema(), indent=1) + "\n"
+    for one, is_there in ((path, path.exists()), (beside, beside.exists() and beside.read_text() != text)):
+        if is_there:
+            raise SpecError(f"{one} is there already")
+    name = "".join(letter for letter in path.stem.lower() if letter.isalnum())
+    try:
+        check_name(name)
+    except SpecError:  # a keyword, or a digit first
+        name = "soc"
     example = EXAMPLE.format(schema=SCHEMA_FILE, file=path.name, name=name, kinds=", ".join(KINDS))
-    files = {path.name: example, beside.name: json.dumps(schema(), indent=1) + "\n"}
+    files = {path.name: example, beside.name: text}
     return Result({"files": [str(one) for one in write_together(path.parent, files)]})
 
 

@@ -138,7 +138,7 @@ def emit_fabric(
     RuleError
         If its routing is not deadlock-free.
     """
-    _check_name(top)
+    check_name(top)
     network = build(spec.network)
     nodes, ports = network.num_nodes, len(network.ports)
     if nodes > MAX_ROUTERS:
@@ -165,7 +165,7 @@ def emit_machine(
     cut: ChipOptions = ONE_CHIP,
 ) -> EmittedFabric:
     """Elaborate and print a machine of any size, see :func:`emit_fabric`."""
-    _check_name(top)
+    check_name(top)
     _ = machine.plan.circuit_rule
     if node_clocks:
         check_clocks(machine)
@@ -234,7 +234,13 @@ def _clocks(
     )
 
 
-def _check_name(top: str) -> None:
+def check_name(top: str) -> None:
+    """Refuse what cannot be the name of a module that has others beside it.
+
+    Raises
+    ------
+    SpecError
+    """
     if not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", top):
         raise SpecError(f"module name must be letters, digits and single _ between them, a letter first, not {top!r}")
     if len(top) > MAX_NAME:

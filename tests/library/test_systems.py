@@ -162,6 +162,13 @@ def test_a_file_is_not_written_over(soc):
         hdnhw.system(soc(), new=True)
 
 
+@pytest.mark.parametrize(("file", "name"), [("my-soc.toml", "mysoc"), ("new.toml", "soc"), ("3d.toml", "soc")])
+def test_an_example_has_a_name_that_a_module_may_have(tmp_path, file, name):
+    hdnhw.system(tmp_path / "other.toml", new=True)
+    hdnhw.system(tmp_path / file, new=True)
+    assert hdnhw.system(tmp_path / file).name == name
+
+
 def test_managers_stand_beside_what_they_use_most(soc):
     machine, hops = placed(read_system(soc()))
     made = {block.name: block.node for block in machine.endpoints.blocks}
