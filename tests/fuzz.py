@@ -40,7 +40,7 @@ from tests import damage
 MEMORY = 8 << 30
 """Bytes that a line may take, beside those of the process that runs it, which in a long run of tests has many."""
 
-SECONDS = GRACE = 60
+SECONDS, GRACE = 20, 60
 """CPU seconds of a line before it is told to end, and then before it must have ended."""
 
 LOOKS = 0.2
