@@ -89,7 +89,7 @@ check-cosim: $(COMPLETE) ## of these, seven fabrics with all tests, then 100,000
 
 costs: $(COMPLETE) ## measure every test anew, on a quiet machine, for tests/costs.json; hours
 	rm -rf build/costs.jsonl build/sim
-	for tier in test fixed drawn; do $(BIN)/python -m pytest --tier $$tier --record build/costs.jsonl; done
+	for tier in test fixed drawn; do $(BIN)/python -m pytest --tier $$tier --record build/costs.jsonl || exit 1; done
 	$(BIN)/python -m tests.tiers build/costs.jsonl
 
 check-axi: $(COMPLETE) ## frames and bursts at random through AXI endpoints by cocotbext-axi, unrelated clocks too; an hour and a half

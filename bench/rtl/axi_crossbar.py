@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from bench.rtl.axi_rates import AxiRates, BurstTiming, BurstTimings, Load, Lone
-from hdnhw.fpga.tools import ToolError
+from bench.rtl.axi_rates import AxiRates, BurstTiming, Load, Lone, read_timings, runs_told
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, Build, control_text
 from hdnhw.support.errors import SpecError
 
@@ -69,16 +68,11 @@ class Crossbar:
             "memory_bits": self.memory_bits,
             "bytes": DATA_BYTES,
             "phases": PHASES,
-            "runs": [{"kind": type(run).__name__, **vars(run)} for run in case],
+            "runs": runs_told(case),
         }
         (folder / "case.json").write_text(json.dumps(told))
         build.run(AxiRates.module, folder)
-        found = BurstTimings(
-            len(case), [BurstTiming(**run) for run in json.loads((folder / "result.json").read_text())]
-        )
-        if not found.passed:
-            raise ToolError(f"answers are missing or wrong, see {folder}")
-        return found.runs
+        return read_timings(case, folder).of(folder)
 
     def files(self) -> dict[str, str]:
         """Return the packages and the top level; Verilator finds the rest by the names of modules."""

@@ -82,6 +82,29 @@ class BurstTimings:
         """Whether bursts were answered in every run, and all rightly."""
         return len(self.runs) == self.asked and all((run.beats or run.latencies) and not run.wrong for run in self.runs)
 
+    def of(self, folder: Path) -> list[BurstTiming]:
+        """Return the runs, if they passed.
+
+        Raises
+        ------
+        ToolError
+            If an answer is missing or wrong; it names the folder.
+        """
+        if not self.passed:
+            raise ToolError(f"answers are missing or wrong, see {folder}")
+        return self.runs
+
+
+def runs_told(case: Sequence[Load | Lone]) -> list[dict[str, Any]]:
+    """Return what the bench is told of runs."""
+    return [{"kind": type(run).__name__, **vars(run)} for run in case]
+
+
+def read_timings(case: Sequence[Load | Lone], folder: Path) -> BurstTimings:
+    """Read what the bench wrote of runs."""
+    runs = json.loads((folder / "result.json").read_text())
+    return BurstTimings(len(case), [BurstTiming(**run) for run in runs])
+
 
 class AxiRates(TopLevelBench[Sequence[Load | Lone], BurstTimings]):
     """An emitted fabric with AXI4 endpoints under Verilator, with memories that answer in the next cycle.
@@ -104,13 +127,12 @@ class AxiRates(TopLevelBench[Sequence[Load | Lone], BurstTimings]):
             "memory_bits": self.machine.endpoint_format.endpoints.memory_bits,
             "bytes": self.machine.endpoint_format.bytes,
             "phases": self.machine.spec.packet_length,
-            "runs": [{"kind": type(run).__name__, **vars(run)} for run in case],
+            "runs": runs_told(case),
         }
 
     def check(self, case: Sequence[Load | Lone], folder: Path) -> BurstTimings:
         """See :meth:`Bench.check`."""
-        runs = json.loads((folder / "result.json").read_text())
-        return BurstTimings(len(case), [BurstTiming(**run) for run in runs])
+        return read_timings(case, folder)
 
     def measure(self, case: Sequence[Load | Lone]) -> list[BurstTiming]:
         """Do some runs, each from reset; return what each measured.
@@ -120,7 +142,4 @@ class AxiRates(TopLevelBench[Sequence[Load | Lone], BurstTimings]):
         ToolError
             If the bench cannot be built or does not end, or in a run an answer is missing or wrong.
         """
-        verdict = self.run_case(case).verdict
-        if not verdict.passed:
-            raise ToolError(f"answers are missing or wrong, see {self.build.run_folder(self.name)}")
-        return verdict.runs
+        return self.run_case(case).verdict.of(self.build.run_folder(self.name))

@@ -79,11 +79,10 @@ class Memory:
 
     def __init__(self, port: Port, words: Words, address: int) -> None:
         self.port, self.words, self.base = port, words, address << words.bits
-        self.reads: deque[tuple[int, int, int]] = (
-            deque()
-        )  # the address of each beat, the ID, and whether it is the last
-        self.writes: deque[tuple[int, int, int]] = deque()  # where each burst begins, its last beat and ID
-        self.responses: deque[int] = deque()  # their IDs
+        # Of each beat its address, ID, and whether it is the last; of each burst where it begins, its last beat and ID.
+        self.reads: deque[tuple[int, int, int]] = deque()
+        self.writes: deque[tuple[int, int, int]] = deque()
+        self.responses: deque[int] = deque()  # IDs
         self.beat = 0
         for channel in (port.ar, port.aw, port.w):
             channel.ready.value = 1

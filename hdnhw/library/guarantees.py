@@ -99,7 +99,7 @@ def guarantees(spec: NetworkLike, *, asked: GuaranteeOptions, **machine: Annotat
         "source": [flow.source for flow in flows],
         "destination": [flow.destination for flow in flows],
         "hops": [len(route) - 1 for route in found.routes],
-        "zero_load_latency": [found.zero_load(route) for route in found.routes],
+        "zero_load_latency": found.zero_load_latency,
         "latency": found.latency,
         "rate": [float(f"{rate:.6g}") for rate in found.rate],
     }

@@ -115,7 +115,7 @@ class Calculus:
         if buffers:
             return Declared(None, buffers if buffers <= MOST_BUFFERS else None)
         late = np.add.reduceat(np.floor(slots)[self._queue] - 1, self._first) * self._of.machine.spec.packet_length
-        alone = np.array([self._of.zero_load(route) for route in self._of.routes])
+        alone = np.array(self._of.zero_load_latency)
         return Declared((alone + late.astype(np.int64)).tolist(), None)
 
     def _room(self, slots: Floats) -> int:

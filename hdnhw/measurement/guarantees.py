@@ -61,8 +61,9 @@ class Guarantees:
         self._neighbors, self._address = neighbor_table(machine.network), machine.address.of_nodes.tolist()
         self.routes = [self._route(flow) for flow in flows]
         plan = machine.plan
+        self._turns = {turn for route in self.routes for turn in route}
         self.contention = Contention(
-            {turn for route in self.routes for turn in route},
+            self._turns,
             lambda node: any(plan.num_vcs[plan.network.ports[port].opposite] > 1 for port in plan.shape_of(node).ports),
             plan.lanes,
         )
@@ -132,18 +133,20 @@ class Guarantees:
         most = max(waits.values())
         return 0 if most == 1 else (self.buffers(queue) - 1) * most + waits[way] - 1
 
-    def zero_load(self, route: Sequence[Turn]) -> int:
-        """Return the cycles of a packet that nothing delays, if its head flit is accepted in the worst phase."""
+    @cached_property
+    def zero_load_latency(self) -> list[int]:
+        """Cycles of a packet of each flow that nothing delays, if its head flit is accepted in the worst phase."""
         timing = self.machine.timing
-        worst = timing.start_phase + (not timing.gapless_packets)
-        hops = (way[1] for _, way in route[:-1])
-        return timing.zero_load_latency(0, worst) + sum(map(self.machine.hop_cycles, hops))
+        least = timing.zero_load_latency(0, timing.start_phase + (not timing.gapless_packets))
+        cycles = [self.machine.hop_cycles(port) for port in range(self._local)]
+        return [least + sum(cycles[way[1]] for _, way in route[:-1]) for route in self.routes]
 
-    @property
+    @cached_property
     def latency(self) -> list[int]:
         """Most cycles of each flow, whatever the others and itself send."""
-        length = self.machine.spec.packet_length
-        return [self.zero_load(route) + length * sum(self._stay(*turn) for turn in route) for route in self.routes]
+        length, stays = self.machine.spec.packet_length, {turn: self._stay(*turn) for turn in self._turns}
+        delays = (length * sum(stays[turn] for turn in route) for route in self.routes)
+        return [alone + delay for alone, delay in zip(self.zero_load_latency, delays, strict=True)]
 
     @property
     def rate(self) -> list[float]:

@@ -166,13 +166,13 @@ class FlitQueue(wiring.Component):
             m.d.comb += read.addr.eq(behind)
             with m.If(self.take | ~self.some):
                 m.d.sync += self.o.eq(Mux(write.en & few, write.data, read.data))
-            with m.If(self.take):
-                m.d.sync += beyond.eq(beyond + 1)
-            is_one, are_two = behind == write.addr, beyond == write.addr
             gains, loses = write.en & ~self.take, self.take & ~write.en
+            is_one, are_two = behind == write.addr, beyond == write.addr
             m.d.sync += few.eq(Mux(few, ~(self.some & is_one & gains), are_two & loses))
+            ahead = beyond.eq(beyond + 1)
         else:
             m.d.comb += self.o.eq(read.data)
+            ahead = read.addr.eq(behind)
         with m.If(self.take):
-            m.d.sync += [*([] if self._passes else [read.addr.eq(behind)]), behind.eq(behind + 1)]
+            m.d.sync += [ahead, behind.eq(behind + 1)]
         return room[1:].any(), comes[0]

@@ -1,8 +1,8 @@
 """Verilog of a system of AXI4 blocks, and what the manifest says of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from hdnhw.endpoints.axi4.blocks import NodeBlocks, block_channels
 from hdnhw.endpoints.axi4.emitted_map import device_tree, system_rdl
@@ -16,6 +16,8 @@ from hdnhw.support.errors import SpecError
 from hdnhw.verilog.clocks import CROSSING_SUFFIX, RESET_CYCLES, crossing_constraints
 from hdnhw.verilog.endpoint import EmittedEndpoints
 from hdnhw.verilog.verilog import module_script, numbered
+
+Key = TypeVar("Key")
 
 
 class EmittedSystem(EmittedEndpoints):
@@ -34,11 +36,7 @@ class EmittedSystem(EmittedEndpoints):
         """What stands at each node that has blocks: a module for all whose blocks are alike."""
         at = {node: [block for block in self._blocks if block.node == node] for node in range(MOST_NODES)}
         kinds = {node: [self._kind(block) for block in own] for node, own in at.items() if own}
-        names = numbered(self.modules.unit, len(found := _different(kinds.values())))
-        return {
-            node: Part(partial(NodeBlocks, self.machine, at[node]), names[found.index(kind)])
-            for node, kind in kinds.items()
-        }
+        return _parts(self.modules.unit, kinds, lambda node, _: partial(NodeBlocks, self.machine, at[node]))
 
     def _kind(self, block: Block) -> tuple[Any, ...]:
         """Return what a block has that counts in the module of its node."""
@@ -50,20 +48,14 @@ class EmittedSystem(EmittedEndpoints):
         """What stands before each block with a reset of its own: a module for all with channels alike."""
         memory = self.machine.endpoint_format
         kinds = {one.name: (block_channels(memory, one), one.is_manager) for one in self._blocks if one.reset}
-        names = numbered(f"{self.top}_isolation", len(found := _different(kinds.values())))
-        return {
-            name: Part(partial(Isolation, one[0], is_manager=one[1]), names[found.index(one)])
-            for name, one in kinds.items()
-        }
+        return _parts(f"{self.top}_isolation", kinds, lambda _, kind: partial(Isolation, kind[0], is_manager=kind[1]))
 
     @cached_property
     def _crossings(self) -> dict[str, Part]:
         """What stands before each block with a clock of its own: a module for all with streams alike."""
         memory = self.machine.endpoint_format
         streams = {block.name: crossing_streams(memory, block) for block in self._blocks if block.clock}
-        kinds = _different(streams.values())
-        names = numbered(self.top + CROSSING_SUFFIX, len(kinds))
-        return {name: Part(partial(Crossing, one), names[kinds.index(one)]) for name, one in streams.items()}
+        return _parts(self.top + CROSSING_SUFFIX, streams, lambda _, kind: partial(Crossing, kind))
 
     @property
     def units(self) -> list[str]:
@@ -146,10 +138,11 @@ class EmittedSystem(EmittedEndpoints):
         }
 
 
-def _different(kinds: Iterable[Any]) -> list[Any]:
-    """Return each of some kinds once."""
-    found: list[Any] = []
-    for one in kinds:
-        if one not in found:
-            found.append(one)
-    return found
+def _parts(stem: str, kinds: Mapping[Key, Any], make: Callable[[Key, Any], Callable[[], Any]]) -> dict[Key, Part]:
+    """Return what stands at each of some places: a module, numbered behind a stem, for all places of a kind."""
+    found: list[Any] = []  # kinds need no hash
+    for kind in kinds.values():
+        if kind not in found:
+            found.append(kind)
+    names = numbered(stem, len(found))
+    return {key: Part(make(key, kind), names[found.index(kind)]) for key, kind in kinds.items()}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,7 +12,7 @@ from hdnhw.endpoints.axi4.layout import CHANNELS, Response, channels, part_layou
 from hdnhw.endpoints.axi4.requester import WriteRequester
 from hdnhw.endpoints.axi4.spec_blocks import Block
 from hdnhw.endpoints.axi4.tags import TagRing
-from hdnhw.rtl.bits import below, chosen_from, equals, filled, index_width, padded
+from hdnhw.rtl.bits import below, chosen_from, equals, index_width, padded
 from hdnhw.topology.address import AddressLayout
 
 
@@ -120,7 +120,7 @@ class StreamRequester(WriteRequester):
             m.d.sync += [is_first.eq(word.last), place.eq(Mux(at_end, place, (place + 1)[: len(place)]))]
         with m.If(part.ready):
             m.d.sync += place.eq(0)
-        known = filled([Const(node, self._layout.width) for node in nodes])
+        known = [Const(node, self._layout.width) for node in nodes]
         number = Const(endpoints.sources.index(self._block), 11)
         m.d.comb += [
             beat.valid.eq(packer.o.valid),
@@ -136,7 +136,7 @@ class StreamRequester(WriteRequester):
             about.size.eq((memory.bytes - 1).bit_length()),
             about.fixed.eq(1),
             about.addr.eq(padded(Cat(last, number), len(about.addr))),
-            about.dst.eq(known[0] if len(known) == 1 else Array(known)[dest[: index_width(len(known))]]),
+            about.dst.eq(chosen_from(known, dest[: (len(known) - 1).bit_length()])),
             about.own.eq(equals(self.address, nodes[0]) if len(nodes) == 1 else about.dst == self.address),
             about.refused.eq(0 if self._block.to else ~below(dest, len(nodes))),
             tags.retire.eq(tags.ready),
