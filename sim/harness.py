@@ -34,7 +34,7 @@ module bench #(
   localparam integer CHANNELS = {channels};
   localparam integer LENGTH = {length};
   localparam integer WIDTH = {width};
-
+{held}
   reg [WIDTH-1:0] flits [0:CAPACITY*LENGTH-1];
   reg [31:0] earliest [0:CAPACITY-1];
   reg [31:0] first [0:NODES];
@@ -91,7 +91,7 @@ module bench #(
   end
 
   always @(posedge clk) begin
-    if (rst) begin
+    if (held) begin
       cycle <= 0;
       ejected <= 0;
       finished <= 0;
@@ -135,7 +135,7 @@ module bench #(
   always @(posedge clk) begin
     for (n = 0; n < NODES; n = n + 1) begin
       offered = 0;
-      if (rst) begin
+      if (held) begin
         pointer[n] = first[n];
         position[n] = 0;
         state[n] = seeds[n];
@@ -164,6 +164,14 @@ endmodule
 """
 
 
+_HELD = """
+  // The reset as routers have it.
+  reg [{late}-1:0] resets = -1;
+  wire [{late}:0] held_row = {{resets, rst}};
+  wire held = held_row[{late}];
+  always @(posedge clk) resets <= held_row[{late}-1:0];
+"""
+
 _DEAD_WIRES = """  reg [{width}-1:0] dead [0:NODES-1];
   reg [{width}-1:0] dead_now [0:NODES-1];
   wire [15:0] lost [0:NODES-1];
@@ -171,7 +179,7 @@ _DEAD_WIRES = """  reg [{width}-1:0] dead [0:NODES-1];
 
   always @(posedge clk)
     for (d = 0; d < NODES; d = d + 1)
-      dead_now[d] <= rst ? (dies == 0 ? dead[d] : 0) : cycle >= dies && cycle < revives ? dead[d] : 0;
+      dead_now[d] <= held ? (dies == 0 ? dead[d] : 0) : cycle >= dies && cycle < revives ? dead[d] : 0;
 """
 
 _DEAD_READ = """    $readmemh("dead.hex", dead, 0, NODES - 1);
@@ -206,7 +214,7 @@ FLIP_WIRES = """  reg [{width}-1:0] flips [0:{places}-1];
 
   always @(posedge clk) begin
     for (f = 0; f < {places}; f = f + 1) flips[f] <= 0;
-    if (!rst)
+    if (!{reset})
       while (flip_cycle == cycle + 1) begin
         flips[flip_channel] <= flip_mask;
         if ($fscanf(flip_file, "%d %d %h\\n", flip_cycle, flip_channel, flip_mask) != 3) flip_cycle = -1;
@@ -305,6 +313,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
     can_die, crc, gapless = machine.spec.dead_pins, machine.spec.crc, machine.spec.gapless_packets
     return _BENCH.format(
         top=fabric.top,
+        held=_HELD.format(late=late) if (late := machine.spec.reset_registers) else "  wire held = rst;\n",
         dump=_DUMP if dump else "",
         capacity=CAPACITY,
         nodes=machine.network.num_nodes,
@@ -324,7 +333,7 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         check_wires=_CHECK_WIRES.format(width=manifest["ports"]["errors_N"]["width"]) if crc else "",
         bad=" + {16'b0, bad[n]}" if crc else "",
         write_checks=_WRITE_CHECKS if crc else "",
-        flip_wires=FLIP_WIRES.format(width=machine.word_width, places=len(channels)) if flips else "",
+        flip_wires=FLIP_WIRES.format(width=machine.word_width, places=len(channels), reset="held") if flips else "",
         flip_read=FLIP_READ if flips else "",
         channel_wires="\n".join(wires),
     )

@@ -39,6 +39,8 @@ def prove_phases(fabric: EmittedFabric, modules: dict[str, Any] | None = None) -
 def _agreeing(fabric: EmittedFabric, modules: dict[str, Any]) -> Iterator[tuple[int, int]]:
     """Yield each channel of which both ends agree, up to one of which they do not."""
     machine, network = fabric.machine, fabric.machine.network
+    if fabric.modules.reset:
+        _check_reset(fabric.text, fabric.modules.reset, machine.spec.reset_registers)
     channels, length = machine.channels, machine.spec.packet_length
     stages = {
         port: _stages(fabric.text, module) if channels.intervals[port] == 1 else channels.stages[port]
@@ -73,19 +75,30 @@ def _stages(text: str, module: str) -> int:
     """Return the registers of a channel's module, the same from each of its inputs to an output."""
     netlist = Netlist(text, module, ())
     names, counts = netlist.names, set[int]()
+    (reset,) = names["rst"]
     for out in netlist.outputs:
         is_reset = out.partition("__")[2].startswith(_RESET)
         given = "dead_i" if out == "dead_o" else f"{'o' if out.startswith('i') else 'i'}{out[1:]}"
         for net, begin in zip(names[out], names[given], strict=True):
-            counts.add(_count(netlist, net, begin, f"{module}.{out}", is_reset=is_reset))
+            counts.add(_count(netlist, net, begin, f"{module}.{out}", reset=reset, is_reset=is_reset))
     if len(counts) != 1:
         raise _PhaseError(f"{module} has {' and '.join(map(str, sorted(counts)))} registers on its ways")
     return counts.pop()
 
 
-def _count(netlist: Netlist, net: Net, begin: Net, name: str, *, is_reset: bool) -> int:
-    """Return the registers in a row between two nets."""
-    (reset,), count, seen = netlist.names["rst"], 0, set[Net]()
+def _check_reset(text: str, module: str, due: int) -> None:
+    """Check that a router's reset comes as many cycles late as it should, and holds back the terminal meanwhile."""
+    netlist = Netlist(text, module, ())
+    ((rst,), (late,), (ready,), (taken,)) = (netlist.names[name] for name in ("rst", "o", "ready_i", "ready_o"))
+    if (count := _count(netlist, late, rst, f"{module}.o", reset="")) != due:
+        raise _PhaseError(f"{module} has {count} registers, not {due}")
+    if _held(netlist, taken, late) != (ready, True):
+        raise _PhaseError(f"{module}.ready_o is not ready_i without reset")
+
+
+def _count(netlist: Netlist, net: Net, begin: Net, name: str, *, reset: Net, is_reset: bool = False) -> int:
+    """Return the registers in a row between two nets, which a reset may clear and must if the row is reset."""
+    count, seen = 0, set[Net]()
     while net != begin:
         kind, reads = netlist.sources.get(net, ("", []))
         held = _held(netlist, reads[0], reset) if kind == "register" and net not in seen else None

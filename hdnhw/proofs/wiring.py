@@ -60,7 +60,7 @@ class _Wiring:
         Pattern of the names of instances.
     """
 
-    KNOWN = r"(router|ejection)_\d+|long_channel_\d+_\w+"
+    KNOWN = r"(router|ejection|reset)_\d+|long_channel_\d+_\w+"
 
     def __init__(self, fabric: EmittedFabric, modules: dict[str, Any], top: str = "") -> None:
         self._fabric, self._machine, self._modules = fabric, fabric.machine, modules
@@ -143,8 +143,7 @@ class _Wiring:
         if port in self._fabric.modules.channels:
             long = f"long_channel_{router.removeprefix('router_')}_{ports[port].name}"
             self._check_kind(long, self._fabric.modules.channels[port])
-            for pin in ("clk", "rst"):
-                self._lead((long, pin), pin)
+            self._check_clock(long, int(router.removeprefix("router_")))
             for member in members:
                 self._join((router, here + member), (long, f"i__{member}"))
             begin = long, "o__"
@@ -169,14 +168,35 @@ class _Wiring:
         router, ejection = f"router_{node}", f"ejection_{node}"
         for member in self._members(router, "eject__"):
             self._join((router, f"eject__{member}"), (ejection, f"channel__{member}"))
+        ready = self._check_reset(node)
         for side, cell in (("inject", router), ("eject", ejection)):
             for wire in ("payload", "valid", "ready"):
-                self._lead((cell, f"{side}__{wire}"), f"{side}_{node}_{wire}")
+                if cell != router or wire != "ready" or not ready:
+                    self._lead((cell, f"{side}__{wire}"), f"{side}_{node}_{wire}")
         for cell in (router, ejection):
-            for pin in ("clk", "rst"):
-                self._lead((cell, pin), pin)
+            self._check_clock(cell, node)
             for count in set(_COUNTS) & set(self._pins_of(cell)):
                 self._lead((cell, count), f"{count}_{node}")
+
+    def _check_reset(self, node: int) -> bool:
+        """Check the registers of a router's reset, and how they hold back its terminal; return whether it has any."""
+        reset, module = f"reset_{node}", self._fabric.modules.reset
+        if not module:
+            return False
+        self._check_kind(reset, module)
+        for pin in ("clk", "rst"):
+            self._lead((reset, pin), pin)
+        self._join((f"router_{node}", "inject__ready"), (reset, "ready_i"))
+        self._lead((reset, "ready_o"), f"inject_{node}_ready")
+        return True
+
+    def _check_clock(self, cell: str, node: int) -> None:
+        """Check the clock of what is at a node, and its reset."""
+        self._lead((cell, "clk"), "clk")
+        if self._fabric.modules.reset:
+            self._join((cell, "rst"), (f"reset_{node}", "o"))
+        else:
+            self._lead((cell, "rst"), "rst")
 
     def _check_constants(self, node: int) -> None:
         for name, due in self._constants(node).items():
@@ -299,8 +319,7 @@ class _ChipWiring(_Wiring):
         for number, (link, kind) in enumerate(zip(self._chips.links, self._bridges, strict=True)):
             bridge = f"bridge_{number}"
             self._check_kind(bridge, kind)
-            for pin in ("clk", "rst"):
-                self._lead((bridge, pin), pin)
+            self._check_clock(bridge, link.ends[0][0])
             for channel, (node, port) in enumerate(link.ends):
                 router = f"router_{node}"
                 for here, there in ((f"{ports[port].name}_o__", "from"), (f"{ports[port].name}_i__", "to")):

@@ -1,6 +1,6 @@
 """A chip of a network on several: its routers, and a bridge for each of its links to other chips."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -105,7 +105,9 @@ class Chip(Fabric):
         there = int(self.chips.inside[node, port])
         return None if there < 0 else (there, self.machine.network.ports[port].opposite)
 
-    def _elaborate_links(self, m: Module, begins: Mapping[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
+    def _elaborate_links(
+        self, m: Module, begins: Mapping[tuple[int, int], Any], clocks: Sequence[Any]
+    ) -> dict[tuple[int, int], Any]:
         machine, coming = self.machine, {}
         for number, (link, module) in enumerate(zip(self.chips.links, self._bridges, strict=True)):
             make = partial(bridge_of, machine, self.chips, link, word_width=self.word_width)
@@ -117,7 +119,7 @@ class Chip(Fabric):
                 signature = ChannelSignature(machine, num_vcs=machine.plan.num_vcs[own.opposite])
                 coming[at, port] = wires(signature, f"arrival_{at}_{own.name}")
                 members |= {f"from_{channel}": begins[at, port], f"to_{channel}": coming[at, port]}
-            place(m, f"bridge_{number}", Part(make, module), members)
+            place(m, f"bridge_{number}", Part(make, module), members, clocks=clocks[link.ends[0][0]])
         return coming
 
     def _dead_of(self, node: int) -> tuple[list[Value], list[Value]]:

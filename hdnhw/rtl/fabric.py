@@ -1,11 +1,11 @@
 """The fabric: one instance of a router module a node, joined by the network's edges."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.hdl import Cat, ClockSignal, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -22,6 +22,7 @@ from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.narrow import channel_between
 from hdnhw.rtl.part import Part, place, wires
 from hdnhw.rtl.ports import DROPPED_WIDTH
+from hdnhw.rtl.reset import RouterReset
 from hdnhw.rtl.router import Router, errors_of, incoming, node_pins, outgoing
 from hdnhw.rules.plan import RouterShape
 
@@ -40,12 +41,15 @@ class FabricModules:
         Of the ejection buffer.
     channels : dict of int to str
         Of the registers of a channel, by the port that it leaves by, where it has some of its own or is narrow.
+    reset : str
+        Of the registers of a router's reset; empty if it has none.
     """
 
     top: str
     routers: tuple[str, ...]
     ejection: str
     channels: Mapping[int, str] = field(default_factory=dict)
+    reset: str = ""
 
     @property
     def long(self) -> tuple[str, ...]:
@@ -124,6 +128,7 @@ class Fabric(wiring.Component):
             Part(partial(Router, machine, shape), name) for shape, name in zip(plan.shapes, names.routers, strict=True)
         ]
         ejection = Part(partial(ejection_buffer, machine), names.ejection)
+        clocks, taken = self._elaborate_resets(m, names.reset)
         begins = {
             (node, port): self._channel(channel_name, node, port)
             for node, shape in enumerate(self._shapes)
@@ -146,19 +151,34 @@ class Fabric(wiring.Component):
                     late = Signal(name=f"{arrival_name(node, network.ports[port].name)}_dead")
                     members |= {"dead_i": dead[node][0][port], "dead_o": late}
                     dead[there][1][behind] = late
-                place(m, f"long_{channel_name(node, network.ports[port].name)}", registers[port], members)
+                long = f"long_{channel_name(node, network.ports[port].name)}"
+                place(m, long, registers[port], members, clocks=clocks[node])
         coming = {behind: ends[channel] for channel, behind in ways.items()}
-        coming |= self._elaborate_links(m, begins)
+        coming |= self._elaborate_links(m, begins, clocks)
         for node, shape in enumerate(self._shapes):
             local = wires(ChannelSignature(machine, num_vcs=1, leads_on=False), channel_name(node, "eject"))
             router = routers[plan.shapes.index(shape)]
-            joined = self._of_router(node, begins, coming) | {"eject": local}
+            joined = self._of_router(node, begins, coming) | {"eject": local, "inject": taken[node]}
             if dead:
                 joined |= {"lost": self.lost[node], "dead_o": Cat(dead[node][0]), "dead_i": Cat(dead[node][1])}
-            place(m, f"router_{node}", router, joined)
+            place(m, f"router_{node}", router, joined, clocks=clocks[node])
             counted = {"bad": self.bad[node]} if machine.spec.crc else {}
-            place(m, f"ejection_{node}", ejection, {"channel": local, "eject": self.eject[node], **counted})
+            joined = {"channel": local, "eject": self.eject[node], **counted}
+            place(m, f"ejection_{node}", ejection, joined, clocks=clocks[node])
         return m
+
+    def _elaborate_resets(self, m: Module, module: str) -> tuple[list[Any], list[Any]]:
+        """Return clock and reset of what is at each node, None for those of the fabric, and what is injected there."""
+        count, nodes = self.machine.spec.reset_registers, range(len(self._shapes))
+        if not count:
+            return [None for _ in nodes], [self.inject[node] for node in nodes]
+        part, clocks, taken = Part(partial(RouterReset, count), module), [], []
+        for node in nodes:
+            late, ready, inject = Signal(name=f"late_{node}"), Signal(name=f"ready_{node}"), self.inject[node]
+            place(m, f"reset_{node}", part, {"o": late, "ready_i": ready, "ready_o": inject.ready})
+            clocks.append({"clk": ClockSignal(), "rst": late})
+            taken.append({"payload": inject.payload, "valid": inject.valid, "ready": ready})
+        return clocks, taken
 
     def _channel(self, name: Callable[[int, str], str], node: int, port: int) -> Any:
         """Make the wires of the channel that leaves `node` by `port`."""
@@ -171,9 +191,11 @@ class Fabric(wiring.Component):
         own = self.machine.network.ports[port]
         return self._neighbors[node][own.name], own.opposite
 
-    def _elaborate_links(self, m: Module, begins: Mapping[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
+    def _elaborate_links(
+        self, m: Module, begins: Mapping[tuple[int, int], Any], clocks: Sequence[Any]
+    ) -> dict[tuple[int, int], Any]:
         """Join the channels that leave the chip; return those that come to it, by router and port."""
-        del m, begins
+        del m, begins, clocks
         return {}
 
     def _pins(self, node: int) -> dict[str, Value]:
@@ -183,9 +205,9 @@ class Fabric(wiring.Component):
     def _of_router(
         self, node: int, begins: Mapping[tuple[int, int], Any], coming: Mapping[tuple[int, int], Any]
     ) -> dict[str, Any]:
-        """Return what a router is joined to, but for its ejection buffer."""
+        """Return what a router is joined to, but for its terminal."""
         spec, ports = self.machine.spec, self.machine.network.ports
-        members = {"inject": self.inject[node], "dropped": self.dropped[node], **self._pins(node)}
+        members = {"dropped": self.dropped[node], **self._pins(node)}
         for port in self._shapes[node].ports:
             name = ports[port].name
             members[outgoing(name)] = begins[node, port]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from hdnhw.spec.options import Options, options_of
 
 NO_CRC = "a crc is for fabrics of bare streams: it drops packets, and no endpoints send them again"
+NO_RESET_REGISTERS = "reset registers do not go with these endpoints, which count slots from their own reset"
 NO_DEAD_PINS = "dead pins are for fabrics of bare streams or relays: these endpoints need all that they send to arrive"
 
 

@@ -24,6 +24,9 @@ MOST_BUFFERS = 256
 MOST_WIDTH = 1024
 """Bits of a flit."""
 
+MOST_RESET_REGISTERS = 16
+"""Between the reset pin and a router."""
+
 RAMS = ("auto", "distributed", "block")
 """Which RAM packet buffers are in; the first is the default."""
 
@@ -60,6 +63,8 @@ class FabricSpec:
         :class:`hdnhw.spec.options.PerChannel` says.
     channel_width : str or None
         Wires for the flits of each channel, in bits, likewise; None for as many as a flit has bits.
+    reset_registers : int
+        Registers between the reset pin and each router.
     ram : str
         One of :data:`RAMS`: which RAM packet buffers are in. Cycles do not depend on it.
     dead_pins : bool
@@ -150,6 +155,16 @@ class FabricSpec:
         most=MOST_WIDTH,
         unit="bits",
         timed=True,
+    )
+    reset_registers: int = option(
+        0,
+        Size,
+        "registers between the reset pin and each router, for large chips; all leave reset as many cycles later",
+        metavar="N",
+        least=0,
+        most=MOST_RESET_REGISTERS,
+        unit="registers",
+        drawn=(0, 1, 3),
     )
     ram: str = option(
         RAMS[0],

@@ -347,7 +347,8 @@ def _narrow(machine: Machine) -> dict[str, Any]:
 
 def _latency(machine: Machine) -> dict[str, Any]:
     """Explain the zero-load latency, see :meth:`SlotTiming.zero_load_latency`."""
-    timing, since = machine.timing, "cycles since reset"
+    timing, late = machine.timing, machine.spec.reset_registers
+    since = "cycles since reset" + (f", {late} fewer" if late else "")
     length, start = timing.packet_length, timing.start_phase
     taken = "offered" if timing.gapless_packets else "accepted"
     if machine.offset:
@@ -375,6 +376,7 @@ def _ports(machine: Machine) -> dict[str, Any]:
     spec, width, names = machine.spec, machine.spec.flit_width, [port.name for port in machine.network.ports]
     ports: dict[str, Any] = {
         **CLOCKED,
+        **_reset_pin(machine),
         "inject_N_valid": {"direction": "input", "width": 1},
         "inject_N_ready": {"direction": "output", "width": 1},
         "inject_N_payload": {
@@ -405,6 +407,17 @@ def _ports(machine: Machine) -> dict[str, Any]:
     if spec.dead_pins:
         ports |= _dead_pins(names)
     return ports | _error_pins(names) if spec.crc else ports
+
+
+def _reset_pin(machine: Machine) -> dict[str, Any]:
+    """Return what is asked of the reset, where it has registers."""
+    if not (late := machine.spec.reset_registers):
+        return {}
+    meaning = (
+        f"synchronous, active high; hold for {late + 1} cycles or more: routers go into reset and leave it {late} "
+        "cycles later, and take no flit until then"
+    )
+    return {"rst": CLOCKED["rst"] | {"meaning": meaning}}
 
 
 def _promise(machine: Machine) -> str:

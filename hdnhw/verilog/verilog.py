@@ -13,6 +13,7 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
 from hdnhw.rtl.narrow import channel_between
+from hdnhw.rtl.reset import RouterReset
 from hdnhw.rtl.router import Router
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.rtlil import with_readable_names, without_initial_values, without_needless_initial_values
@@ -119,7 +120,8 @@ def fabric_modules(machine: Machine, top: str) -> FabricModules:
     channels = numbered(f"{top}_channel", len(long))
     of_port = {port: channels[long.index(kind)] for port, kind in enumerate(kinds) if kind[0]}
     routers = numbered(f"{top}_router", len(machine.plan.shapes))
-    return FabricModules(top, tuple(routers), f"{top}_ejection", of_port)
+    reset = f"{top}_reset" if machine.spec.reset_registers else ""
+    return FabricModules(top, tuple(routers), f"{top}_ejection", of_port, reset)
 
 
 def numbered(name: str, count: int) -> list[str]:
@@ -137,5 +139,8 @@ def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = 
         module_script(channel_between(machine, port), name, flatten=True, initial=initial)
         for name, port in {name: port for port, name in modules.channels.items()}.items()
     ]
+    if modules.reset:
+        reset = RouterReset(machine.spec.reset_registers)
+        scripts.append(module_script(reset, modules.reset, flatten=True, initial=initial))
     scripts.append(module_script(Fabric(machine, modules), modules.top, flatten=False))
     return "\n".join(module_texts(scripts))

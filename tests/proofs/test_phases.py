@@ -88,6 +88,42 @@ def test_another_wire_is_refuted(half, pattern, becomes, said):
     assert re.search(said, finding.why), finding.why
 
 
+@pytest.fixture(scope="module")
+def late():
+    """Reset through registers."""
+    return emitted(channel_latency="cross1=5", reset_registers=2)
+
+
+def test_a_reset_through_registers_is_proved(late):
+    for finding in (prove_phases(late), prove_wiring(late)):
+        assert (finding.answer, finding.why) == ("proved", "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (r"assign o = row\[1\];", "assign o = row[0];", "fabric_reset has 1 registers, not 2"),
+        (r"row <= \{ row\[0\], rst \};", "row <= { row[0], ready_i };", "o does not come from registers alone"),
+        (r"row <= \{ row\[0\], rst \};", "row <= { row[0], 1'h0 };", "o does not come from registers alone"),
+        (r"assign ready_o = ready_i & not_1;", "assign ready_o = ready_i;", "ready_o is not ready_i without reset"),
+        (r"assign not_1 = ~ row\[1\];", "assign not_1 = ~ row[0];", "ready_o is not ready_i without reset"),
+        (r"(fabric_router router_3 \((?:\n.*?)*?\.rst\()late_3", r"\1rst", "router_3.rst is not joined to reset_3.o"),
+        (r"(fabric_ejection ejection_3 \((?:\n.*?)*?\.rst\()late_3", r"\1rst", "ejection_3.rst is not joined to"),
+        (rf"({LONG} \((?:\n.*?)*?\.rst\()late_2", r"\1rst", f"{LONG}.rst is not joined to reset_2.o"),
+        (r"(fabric_reset reset_3 \((?:\n.*?)*?\.rst\()rst", r"\1late_2", "reset_3.rst is not the port rst"),
+        (
+            r"(fabric_router router_3 \((?:\n.*?)*?\.inject__ready\()ready_3",
+            r"\1inject_3_ready",
+            "router_3.inject__ready is",
+        ),
+    ],
+)
+def test_another_reset_is_refuted(late, pattern, becomes, said):
+    fabric = changed(late, pattern, becomes)
+    found = [finding for finding in (prove_phases(fabric), prove_wiring(fabric)) if finding.answer == "refuted"]
+    assert re.search(said, found[0].why), found
+
+
 def test_a_machine_whose_channels_do_not_agree_is_refuted():
     """The text is as the machine has it, and the machine is wrong: a register less than half a slot."""
     fabric = emitted(channel_latency="cross1=5")

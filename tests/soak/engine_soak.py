@@ -127,7 +127,7 @@ def draw_engines(rng: Generator) -> EmittedFabric:
         options: dict[str, Any] = {
             name: option.drawn[rng.integers(len(option.drawn))]
             for name, option in options_of(FabricSpec).items()
-            if option.drawn and name not in ("crc", "dead_pins", "switching")
+            if option.drawn and name not in {*CollectiveSpec.refuses, "switching"}
         }
         options |= {"packet_length": int(rng.choice(LENGTHS[1:])), "flit_width": int(rng.choice(WIDTHS))}
         options["channel_latency"] = str(rng.choice(["1", "1", "2", "4", "*0=9,*1=3"]))

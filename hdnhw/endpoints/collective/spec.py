@@ -1,9 +1,10 @@
 """Options of collective engines."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from hdnhw.spec.endpoints import EndpointSpec
+from hdnhw.spec.endpoints import NO_RESET_REGISTERS, EndpointSpec
 from hdnhw.spec.operations import (
     BARRIER,
     ENGINE_OPERATIONS,
@@ -49,6 +50,7 @@ class CollectiveSpec(EndpointSpec):
 
     kind: ClassVar[str] = "collective"
     title: ClassVar[str] = "collective engines"
+    refuses: ClassVar[Mapping[str, str]] = {**EndpointSpec.refuses, "reset_registers": NO_RESET_REGISTERS}
 
     operations: tuple[str, ...] = option(
         MOVING,

@@ -108,7 +108,7 @@ def bench_text(fabric: EmittedFabric, *, flips: bool = False) -> str:
     ]
     sizes = {"nodes": nodes, "length": flits.packet_length, "width": flits.flit_width}
     flipped = {
-        "flip_wires": FLIP_WIRES.format(width=flits.flit_width + 1, places=nodes) if flips else "",
+        "flip_wires": FLIP_WIRES.format(width=flits.flit_width + 1, places=nodes, reset="rst") if flips else "",
         "flip_read": FLIP_READ if flips else "",
     }
     return _BENCH.format(top=fabric.top, wires="\n".join(wires), **sizes, **flipped)

@@ -1,9 +1,10 @@
 """Options of generators of a total exchange."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hdnhw.spec.endpoints import EndpointSpec
+from hdnhw.spec.endpoints import NO_RESET_REGISTERS, EndpointSpec
 from hdnhw.spec.options import Flag, option
 
 
@@ -20,6 +21,7 @@ class ExchangeSpec(EndpointSpec):
 
     kind: ClassVar[str] = "exchange"
     title: ClassVar[str] = "generators of a total exchange"
+    refuses: ClassVar[Mapping[str, str]] = {**EndpointSpec.refuses, "reset_registers": NO_RESET_REGISTERS}
 
     at_once: bool = option(False, Flag, "generators send as fast as packets are accepted, by no timetable")
 

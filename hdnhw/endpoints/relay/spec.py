@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hdnhw.spec.endpoints import NO_CRC, EndpointSpec
+from hdnhw.spec.endpoints import NO_CRC, NO_RESET_REGISTERS, EndpointSpec
 from hdnhw.spec.options import Size, option
 
 LAPSES = 16
@@ -31,6 +31,7 @@ class RelaySpec(EndpointSpec):
     title: ClassVar[str] = "relays"
     refuses: ClassVar[Mapping[str, str]] = {
         "crc": NO_CRC,
+        "reset_registers": NO_RESET_REGISTERS,
         "gapless_packets": "gapless packets do not go with relays: what relays do is timed by the flits that are "
         "accepted",
     }
