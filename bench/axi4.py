@@ -9,20 +9,16 @@ from bench.collectives import table
 from bench.rtl.axi_crossbar import DATA_BYTES, Crossbar
 from bench.rtl.axi_rates import AxiRates, Load, Lone
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
+from hdnhw.library.options import fabric_of
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 
 NETWORK = "torus(2, 2)"
 MACHINES: dict[str, dict[str, Any]] = {
     "default": {},
-    "gapless": {"gapless_packets": True},
-    "gapless, cut-through": {"gapless_packets": True, "switching": "cut-through"},
-    "gapless, L = 4, W = 64": {"gapless_packets": True, "packet_length": 4, "flit_width": 64},
+    "8 flits of 32 bits": {"flit_width": 32},
+    "the same, cut-through": {"flit_width": 32, "switching": "cut-through"},
 }
-OUTSTANDING = 16
-"""Of all but the default machine."""
 
 FOUR_PORTS = 4
 """Managers, and memories, of a crossbar."""
@@ -49,8 +45,7 @@ BUSY = {
 
 def fabric(options: dict[str, Any]) -> tuple[AxiRates, int]:
     """Return the bench of a machine, and the bytes of a beat."""
-    endpoints = AxiMemorySpec(outstanding=OUTSTANDING) if options else AxiMemorySpec()
-    bench = AxiRates(emit_fabric(FabricSpec(network=parse(NETWORK), endpoints=endpoints, **options)))
+    bench = AxiRates(emit_fabric(fabric_of(NETWORK, AxiMemorySpec.kind, options)))
     return bench, bench.machine.endpoint_format.bytes
 
 
@@ -88,7 +83,7 @@ def main() -> None:
             columns["axi_xbar"] = column(crossbar, DATA_BYTES)
         except SpecError as error:
             sys.exit(f"bench.axi4: {error}")
-    print(f"`{NETWORK}`, cycles (least, mean, most) and bytes a cycle; all but the default with K = {OUTSTANDING}.\n")
+    print(f"`{NETWORK}`, cycles (least, mean, most) and bytes a cycle.\n")
     rows = zip((*IDLE, *BUSY), *columns.values(), strict=True)
     table(" | ".join(("", *columns)), ([name, *cells] for name, *cells in rows))
 

@@ -201,7 +201,8 @@ class Command:
             if "threads" in options_of(self.options):
                 parser.set_defaults(ranks=True)  # what threads can share, processes of mpirun can
         if self.machine is not None:
-            add_machine_options(parser, also=self.also, defaults=self.defaults, **self.machine)
+            defaults = {**_defaults_with(self.endpoints), **self.defaults}
+            add_machine_options(parser, also=self.also, defaults=defaults, **self.machine)
         for kind in self.endpoints:
             _add_options(parser, declared("spec")[kind], group=declared("spec")[kind].title, prefix=OF_ENDPOINTS)
         return parser
@@ -301,6 +302,16 @@ def _pattern_help(kind: Pattern, text: str) -> str:
 
     forms = [form_of(name, maker) for name, maker in PATTERNS.items()] + [kind.more] * bool(kind.more)
     return text.replace(kind.help, f"{kind.help}: {', '.join(forms)}")
+
+
+def _defaults_with(kinds: Iterable[str]) -> dict[str, str]:
+    """Return what the help says of defaults of a machine that differ with kinds of endpoints."""
+    without = {name: _default_text(member.default) for name, member in members_of(FabricSpec).items()}
+    return {
+        name: ", ".join([without[name]] * bool(without[name]) + [f"{'set' if value is True else value} with {kind}"])
+        for kind in kinds
+        for name, value in declared("spec")[kind].machine({}).items()
+    }
 
 
 _TYPES = {Size: int, Rate: float}

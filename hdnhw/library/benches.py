@@ -168,7 +168,7 @@ def _endpoints(asked: CosimOptions) -> str | None:
 
 
 def _fabric(asked: CosimOptions) -> FabricSpec:
-    return fabric_of(asked.spec, _endpoints(asked), asked.machine)
+    return fabric_of(asked.spec, _endpoints(asked), asked.machine, node_clocks=asked.node_clocks)
 
 
 def _load(asked: CosimOptions) -> LoadSpec:

@@ -100,7 +100,7 @@ def emit(
     directory = Path(output)
     check_folder(named("output"), directory)
     check_place(directory, top=asked.name)
-    machine = fabric_of(spec, asked.endpoints, options)
+    machine = fabric_of(spec, asked.endpoints, options, node_clocks=asked.node_clocks)
     fabric = emit_fabric(machine, top=asked.name, wrapper=asked.wrapper, **asked.emitting)
     if asked.readable:
         shown = "\n".join(map(readable, fabric.verilog.values()))

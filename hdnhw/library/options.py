@@ -173,6 +173,8 @@ def fabric_of(
     network: Any,
     endpoints: str | EndpointSpec | None,
     options: Mapping[str, Any],
+    *,
+    node_clocks: bool = False,
 ) -> FabricSpec:
     """Return a machine.
 
@@ -183,6 +185,8 @@ def fabric_of(
         What stands at the terminals: the spec, or the name of a kind, whose options are then among `options`.
     options : mapping of str to Any
         Of :class:`MachineOptions`, and of the endpoints.
+    node_clocks : bool
+        Whether terminals have clocks of their own, so that packets cannot be gapless by default.
 
     Raises
     ------
@@ -195,7 +199,11 @@ def fabric_of(
     known = options_of(FabricSpec)
     machine = {name: value for name, value in asked.items() if name in known}
     rest = {name: value for name, value in asked.items() if name not in known}
-    return FabricSpec(network=spec, endpoints=endpoints_of(spec, endpoints, rest), **machine)
+    at_terminals = endpoints_of(spec, endpoints, rest)
+    defaults = {} if at_terminals is None else dict(at_terminals.machine(machine))
+    if node_clocks:
+        defaults.pop("gapless_packets", None)
+    return FabricSpec(network=spec, endpoints=at_terminals, **{**defaults, **machine})
 
 
 def endpoints_of(

@@ -27,9 +27,6 @@ TRAFFIC = Rate(help="traffic to another block", least=0, most=1e9)
 MACHINE = {**options_of(FabricSpec), **{"outstanding": options_of(AxiMemorySpec)["outstanding"]}}
 """What the table ``machine`` may say."""
 
-DEFAULTS = {"gapless_packets": True, "outstanding": 8}
-"""Of a machine, where they differ from those of other commands: endpoints send packets without a gap."""
-
 SCHEMA_FILE = "system.schema.json"
 """What ``--new`` writes beside the example."""
 
@@ -218,7 +215,7 @@ def read_system(path: Path) -> System:
         network=network,
         address_width=width,
         user_width=user_width,
-        machine={**DEFAULTS, **machine},
+        machine=machine,
         blocks=tuple(blocks),
         traffic=_traffic(lines, given, blocks),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.endpoints import declared
-from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi4.spec import WIDE, AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_NODES
 from hdnhw.library.asked import asks
 from hdnhw.library.options import PathLike
@@ -183,16 +183,17 @@ def placed(described: System) -> tuple[FabricSpec, float]:
     nodes, cost = place(distances, traffic, fixed)
     options = dict(described.machine)
     endpoints = AxiMemorySpec(
-        outstanding=options.pop("outstanding"),
+        **({"outstanding": options.pop("outstanding")} if "outstanding" in options else {}),
         memory_bits=window_of(blocks),
         id_width=max((block.id_width for block in blocks if block.kind == KINDS[0]), default=1),
         address_width=described.address_width,
         user_width=described.user_width,
         blocks=tuple(replace(block, node=node) for block, node in zip(blocks, nodes, strict=True)),
     )
-    options.setdefault("flit_width", max(block.data_width for block in blocks))
+    options.setdefault("flit_width", max(WIDE, *(block.data_width for block in blocks)))
     total = traffic.sum() / 2
-    return FabricSpec(network=spec, endpoints=endpoints, **options), cost / total if total else 0.0
+    machine = FabricSpec(network=spec, endpoints=endpoints, **{**endpoints.machine(options), **options})
+    return machine, cost / total if total else 0.0
 
 
 def _chosen(nodes: int) -> NetworkSpec:

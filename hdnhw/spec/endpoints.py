@@ -42,6 +42,12 @@ class EndpointSpec(Options):
     cuts_through: ClassVar[bool] = False
     test: ClassVar[str] = ""
 
+    @classmethod
+    def machine(cls, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the defaults of a machine with such endpoints; they may follow from what is `asked`."""
+        del asked
+        return {}
+
     @property
     def said(self) -> dict[str, Any]:
         """What makes such a spec again, as manifests have it."""

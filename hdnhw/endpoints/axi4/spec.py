@@ -1,5 +1,6 @@
 """Options of AXI4 endpoints."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -7,6 +8,9 @@ from hdnhw.endpoints.axi4.spec_blocks import MOST_WINDOW, Block, made_blocks
 from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.options import Size, option
 from hdnhw.support.errors import SpecError
+
+SHORT, WIDE = 4, 64
+"""Flits of a packet and bits of a flit, with which a single access is soonest back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,7 @@ class AxiMemorySpec(EndpointSpec):
     )
     id_width: int = option(4, Size, "bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
     outstanding: int = option(
-        4,
+        16,
         Size,
         "packets of writes, and as many of reads, that a node has under way",
         metavar="K",
@@ -61,6 +65,14 @@ class AxiMemorySpec(EndpointSpec):
                 raise SpecError(f"addresses of {block.name} go up to {end - 1:#x}, beyond {most}")
             if block.ranges and block.window > self.memory_bits:
                 raise SpecError(f"memory_bits must be at least {block.window} for the ranges of {block.name}")
+
+    @classmethod
+    def machine(cls, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """See :meth:`EndpointSpec.machine`: a header is one of four wide flits, and packets have no gaps."""
+        width = asked.get("flit_width", WIDE)
+        cuts_through = asked.get("switching") == "cut-through"
+        length = {"packet_length": SHORT} if width >= WIDE and not cuts_through else {}
+        return {"flit_width": width, "gapless_packets": True, **length}
 
     @property
     def sources(self) -> tuple[Block, ...]:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import hdnhw
 from hdnhw.endpoints.axi4.format import MemoryFormat
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.fpga.harness import ports_of
@@ -23,6 +24,22 @@ FABRICS = {
 def emitted(name, **options):
     text, sizes, endpoints = FABRICS[name]
     return emit_fabric(FabricSpec(network=parse(text), endpoints=AxiMemorySpec(**endpoints), **sizes), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "length", "width", "gapless"),
+    [
+        ({}, 4, 64, True),
+        ({"node_clocks": True}, 4, 64, False),
+        ({"flit_width": 128}, 4, 128, True),
+        ({"flit_width": 32}, 8, 32, True),
+        ({"switching": "cut-through"}, 8, 64, True),
+        ({"packet_length": 6, "gapless_packets": False}, 6, 64, False),
+    ],
+)
+def test_a_machine_has_the_defaults_of_its_endpoints(tmp_path, options, length, width, gapless):
+    made = hdnhw.emit("cube(1)", tmp_path, endpoints="axi4", **options)
+    assert (made.packet_length, made.flit_width, made.gapless_packets) == (length, width, gapless)
 
 
 @pytest.mark.parametrize("name", FABRICS)
