@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ THREADS = 3
 REGION_BITS = 12
 
 IMPOSSIBLE_SHARE, BAD_SHARE, LONG_SHARE = 0.02, 0.04, 0.02
+BAD = 256
+"""Bytes at the end of each region that memories answer with SLVERR."""
+
 LARGEST = 16
 """Beats of all but the long bursts."""
 
@@ -126,14 +129,37 @@ def bytes_of(burst: Burst, answer: dict[str, Any], *, width: int) -> Iterator[tu
         yield from ((word + lane, value >> 8 * lane & 0xFF) for lane in range(width) if strobes >> lane & 1)
 
 
-def replay(burst: Burst, answer: dict[str, Any], memory: bytearray, *, origin: int, width: int) -> bool:
-    """Do to a memory, from address `origin` on, what a burst does; return whether its answer has the right data."""
-    is_right, is_write = True, writes(burst)
-    for address, value in bytes_of(burst, answer, width=width):
-        if is_write:
-            memory[address - origin] = value
-        is_right &= memory[address - origin] == value
-    return is_right
+def overlap(begin: float, end: float, intervals: Iterable[tuple[float, float]]) -> bool:
+    """Return whether a time has something in common with one of some intervals."""
+    return any(first <= end and begin <= last for first, last in intervals)
+
+
+class Held:
+    """What a range holds: bytes, and those that a burst may have written or not, with both of their values.
+
+    Parameters
+    ----------
+    contents : bytes
+        At first.
+    """
+
+    def __init__(self, contents: bytes) -> None:
+        self.bytes, self.unsure = bytearray(contents), dict[int, set[int]]()
+
+    def write(self, place: int, value: int, *, sure: bool) -> None:
+        """Write a byte, or perhaps not."""
+        if sure:
+            self.bytes[place] = value
+            self.unsure.pop(place, None)
+        else:
+            self.unsure.setdefault(place, {self.bytes[place]}).add(value)
+
+    def settle(self, place: int, value: int) -> bool:
+        """Return whether a byte may have a value, which it has from now on."""
+        if value not in self.unsure.pop(place, (self.bytes[place],)):
+            return False
+        self.bytes[place] = value
+        return True
 
 
 @dataclass(frozen=True)
@@ -149,9 +175,9 @@ class MemoryVerdict:
     wrong_data : int
         Reads that did not give what was written last, or was there at first.
     wrong_responses : int
-        Bursts with another response than they should have.
+        Bursts with another response than they should have: SLVERR if they touch bad bytes.
     memory_mismatches : int
-        Regions of memories that do not hold in the end what was written there.
+        Memories, or ranges of them, that do not hold in the end what was written there.
     refused : int
         Bursts that had to be refused.
     cycles : int
@@ -204,6 +230,7 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         if self._used > 1 << self._bits:
             least = (self.nodes * THREADS - 1).bit_length() + REGION_BITS
             raise SpecError(f"{named('memory_bits')} must be at least {least} for the axi4 test of {self.nodes} nodes")
+        self._bad = BAD
 
     @property
     def _bits(self) -> int:
@@ -275,6 +302,8 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
                     "client": "axi4",
                     "end": end,
                     "size": 1 << self._bits,
+                    "bad": self._bad,
+                    "part": {"0": 1 << REGION_BITS},
                     "contents": [(0, self._used, f"{seed} memory {node}")],
                 }
                 for node, end in enumerate(ends)
@@ -300,47 +329,108 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         return burst | {"address": self._target(rng, region, burst["address"])}
 
     def response(self, burst: Burst, manager: int) -> int:
-        """Return the response that a burst of a manager must have."""
-        del manager
-        if not self.layout.is_node(burst["address"] >> self._bits):
+        """Return the response that a burst of a manager must have if it touches no bad bytes."""
+        if self._range_at(burst["address"]) is None:
             return DECERR
-        widest = self.format.bytes.bit_length() - 1
+        widest = self._width(manager).bit_length() - 1
         return SLVERR if burst.get("burst") == RESERVED or burst["size"] > widest else OKAY
 
     def judge(self, case: dict[str, Any], result: dict[str, Any]) -> MemoryVerdict:
         """Judge a run by the answers of every thread, and by what the memories hold in the end."""
-        counts = dict.fromkeys(("unanswered", "wrong_data", "wrong_responses", "refused"), 0)
-        memories = [bytearray.fromhex(text) for texts in result["memories"] for text in texts]
-        expected = [
-            bytearray(random.Random(seed).randbytes(size))
-            for memory in case["memories"]
-            for _, size, seed in memory["contents"]
-        ]
-        for manager, threads in enumerate(case["threads"]):
-            for bursts, answers in zip(threads, result["threads"][manager], strict=True):
-                for place, burst in enumerate(bursts):
-                    response = self.response(burst, manager)
-                    counts["refused"] += response != OKAY
-                    if place >= len(answers):
-                        counts["unanswered"] += 1
-                        continue
-                    counts["wrong_responses"] += answers[place]["responses"] != [response]
-                    if response == OKAY:
-                        counts["wrong_data"] += not self._replay(burst, answers[place], expected, manager)
-        mismatches = sum(
-            memory[start : start + (1 << REGION_BITS)] != due[start : start + (1 << REGION_BITS)]
-            for memory, due in zip(memories, expected, strict=True)
-            for start in range(0, len(memory), 1 << REGION_BITS)
-        )
-        bursts_in_all = sum(len(thread) for threads in case["threads"] for thread in threads)
-        return MemoryVerdict(bursts=bursts_in_all, memory_mismatches=mismatches, cycles=result["cycles"], **counts)
+        counts = self._counts(case, result, {})
+        counts.pop("ended")
+        return MemoryVerdict(**counts, cycles=result["cycles"])
 
-    def _replay(self, burst: Burst, answer: dict[str, Any], memories: list[bytearray], manager: int) -> bool:
-        """Do to the memories what a burst does; return whether its answer has the right data."""
+    def _counts(
+        self, case: dict[str, Any], result: dict[str, Any], resets: Mapping[str, list[tuple[float, float]]]
+    ) -> dict[str, int]:
+        """Count bursts and what is wrong with them; `resets` are the times of those of each port."""
+        named = ("unanswered", "wrong_data", "wrong_responses", "refused", "ended", "memory_mismatches")
+        counts = dict.fromkeys(named, 0)
+        held, ports = dict[int, Held](), dict[int, str]()
+        for number, memory in enumerate(case["memories"]):
+            for start, size, seed in memory["contents"]:
+                base = self._origin(number) + start
+                held[base], ports[base] = Held(random.Random(seed).randbytes(size)), memory["port"]
+        for manager, threads in enumerate(case["threads"]):
+            port = case["managers"][manager]["port"]
+            for bursts, answers in zip(threads, result["threads"][manager], strict=True):
+                counts["unanswered"] += len(bursts) - len(answers)
+                for burst, answer in zip(bursts, answers, strict=False):
+                    base, _ = self._range_at(burst["address"]) or (-1, 0)
+                    ends = (resets.get(end, []) for end in (port, ports.get(base, "")))
+                    cut = [overlap(answer["begin"], answer["end"], end) for end in ends]
+                    self._judge(burst, answer, manager, base, held.get(base), was_reset=cut, counts=counts)
+        for number, (memory, texts) in enumerate(zip(case["memories"], result["memories"], strict=True)):
+            for (start, _, _), text in zip(memory["contents"], texts, strict=True):
+                own = held[self._origin(number) + start]
+                same = [own.settle(place, value) for place, value in enumerate(bytes.fromhex(text))]
+                counts["memory_mismatches"] += not all(same)
+        return counts | {"bursts": sum(len(thread) for threads in case["threads"] for thread in threads)}
+
+    def _origin(self, memory: int) -> int:
+        """Return the address at which the contents of a memory begin to be counted."""
+        origin: int = self.layout.of_node(memory) << self._bits
+        return origin
+
+    def _range_at(self, address: int) -> tuple[int, int] | None:
+        """Return where the range of an address begins, and its bytes."""
+        node = address >> self._bits
+        return (node << self._bits, 1 << self._bits) if self.layout.is_node(node) else None
+
+    def _part(self, size: int) -> int:
+        """Return the bytes of the part of a range that each thread has."""
+        del size
+        return 1 << REGION_BITS
+
+    def _width(self, manager: int) -> int:
+        """Return the bytes of a beat of a manager."""
         del manager
-        node = [self.layout.of_node(number) for number in range(self.nodes)].index(burst["address"] >> self._bits)
-        origin = burst["address"] >> self._bits << self._bits
-        return replay(burst, answer, memories[node], origin=origin, width=self.format.bytes)
+        return int(self.format.bytes)
+
+    def is_bad(self, burst: Burst, manager: int) -> bool:
+        """Return whether a burst touches bytes that a memory refuses."""
+        base, size = self._range_at(burst["address"]) or (0, 0)
+        part, touched = self._part(size), bytes_of(burst, {}, width=self._width(manager))
+        return any((address - base) % part >= part - self._bad for address, _ in touched)
+
+    def _judge(
+        self,
+        burst: Burst,
+        answer: dict[str, Any],
+        manager: int,
+        base: int,
+        held: Held | None,
+        *,
+        was_reset: Sequence[bool],
+        counts: dict[str, int],
+    ) -> None:
+        """Judge an answer: none only if the manager was reset, SLVERR only if the memory was, or of bad bytes."""
+        due, found = self.response(burst, manager), answer["responses"]
+        if not found and was_reset[0]:
+            counts["ended"] += 1
+        elif due != OKAY:
+            counts["refused"] += 1
+            counts["wrong_responses"] += found != [due]
+        if held is None or due != OKAY:
+            return
+        is_bad = self.is_bad(burst, manager)
+        if SLVERR in found:
+            counts["wrong_responses"] += not ({*found} <= {OKAY, SLVERR} and (is_bad or was_reset[1]))
+            counts["refused" if is_bad else "ended"] += 1
+        elif found:
+            counts["wrong_responses"] += is_bad or found != [OKAY]
+        else:
+            counts["wrong_responses"] += not was_reset[0]
+        sure, is_right = found == [OKAY], True
+        if not sure and not writes(burst):
+            return
+        for address, value in bytes_of(burst, answer, width=self._width(manager)):
+            if writes(burst):
+                held.write(address - base, value, sure=sure)
+            else:
+                is_right &= held.settle(address - base, value)
+        counts["wrong_data"] += not is_right
 
 
 BENCH = MemoryBench

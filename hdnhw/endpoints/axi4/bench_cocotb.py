@@ -73,11 +73,10 @@ class _Region(SparseMemoryRegion):
         self._about = about
 
     def _check(self, address: int, length: int) -> None:
-        if "part" in self._about:
-            base = max(start for start, _, _ in self._about["contents"] if start <= address)
-            part = self._about["part"][str(base)]
-            if (address - base) % part + length > part - self._about["bad"]:
-                raise ValueError("bad")
+        base = max(start for start, _, _ in self._about["contents"] if start <= address)
+        part = self._about["part"][str(base)]
+        if (address - base) % part + length > part - self._about["bad"]:
+            raise ValueError("bad")
 
     async def read(self, address: int, length: int, **kwargs: Any) -> Any:
         self._check(address, length)
@@ -198,7 +197,7 @@ class Bench:
             for one, memory in zip(case["memories"], self.contents, strict=True)
         ]
         for client, one in zip(self.memories, case["memories"], strict=True):
-            for channel in (client.write_if.aw_channel, client.read_if.ar_channel) if "part" in one else ():
+            for channel in (client.write_if.aw_channel, client.read_if.ar_channel) if "threads_each" in case else ():
                 channel.recv = partial(self._checked, channel.recv, one)
         self.sources = [self._client(one) for one in case.get("sources", [])]
         self.sinks = [self._client(one) for one in case.get("sinks", [])]

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -10,19 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from hdnhw.endpoints.axi4.bench import (
-    DECERR,
     IMPOSSIBLE_SHARE,
-    OKAY,
-    RESERVED,
-    SLVERR,
     THREADS,
     Burst,
     MemoryBench,
     MemoryVerdict,
-    bytes_of,
     draw_burst,
     draw_plain,
-    writes,
+    overlap,
 )
 from hdnhw.endpoints.axi4.spec_blocks import Block
 from hdnhw.rtl.bits import index_width
@@ -44,7 +38,7 @@ MOST_THREADS = 8
 LITE_BEATS = 4
 """Accesses of AXI4-Lite that a client makes at a time, at most."""
 
-BAD = 16
+LEAST_BAD = 16
 """Bytes at the end of each part that memories answer with SLVERR, at least."""
 
 RESET_AFTER = (500, 3000)
@@ -85,34 +79,6 @@ class SystemVerdict(MemoryVerdict):
         return super().passed and not (self.lost_frames or self.wrong_frames or self.wrong_attributes)
 
 
-class Held:
-    """What a range holds: bytes, and those that a burst may have written or not, with both of their values.
-
-    Parameters
-    ----------
-    contents : bytes
-        At first.
-    """
-
-    def __init__(self, contents: bytes) -> None:
-        self.bytes, self.unsure = bytearray(contents), dict[int, set[int]]()
-
-    def write(self, place: int, value: int, *, sure: bool) -> None:
-        """Write a byte, or perhaps not."""
-        if sure:
-            self.bytes[place] = value
-            self.unsure.pop(place, None)
-        else:
-            self.unsure.setdefault(place, {self.bytes[place]}).add(value)
-
-    def settle(self, place: int, value: int) -> bool:
-        """Return whether a byte may have a value, which it has from now on."""
-        if value not in self.unsure.pop(place, (self.bytes[place],)):
-            return False
-        self.bytes[place] = value
-        return True
-
-
 class SystemBench(MemoryBench):
     """A system, with clients of cocotbext-axi; its last AXI4 manager sends bursts of all types."""
 
@@ -149,7 +115,7 @@ class SystemBench(MemoryBench):
             self._has_gaps, self._threads = False, THREADS
             return
         least, widest = min(size for _, size in self._ranges), max(block.data_width for block in self._blocks)
-        self._bad = max(BAD, widest // 8)
+        self._bad = max(LEAST_BAD, widest // 8)
         least_part = len(self._managers) * max(PART, widest // 2)  # a WRAP of the widest beats, and some room
         if least < THREADS * least_part:
             needed = THREADS * least_part
@@ -234,7 +200,6 @@ class SystemBench(MemoryBench):
         return dest, rng.randbytes(rng.randint(1, longest)).hex()
 
     def _part(self, size: int) -> int:
-        """Return the bytes of the part of a range that each thread has."""
         return min(size // (len(self._managers) * self._threads) // PART * PART, LARGEST_PART)
 
     def _draw(self, rng: random.Random, number: int, thread: int, one: tuple[int, int] | None) -> Burst:
@@ -269,93 +234,29 @@ class SystemBench(MemoryBench):
     def _range_at(self, address: int) -> tuple[int, int] | None:
         return next((one for one in self._ranges if one[0] <= address < one[0] + one[1]), None)
 
-    def response(self, burst: Burst, manager: int) -> int:
-        """See :meth:`MemoryBench.response`."""
-        if self._range_at(burst["address"]) is None:
-            return DECERR
-        widest = (self._managers[manager].data_width // 8).bit_length() - 1
-        return SLVERR if burst.get("burst") == RESERVED or burst["size"] > widest else OKAY
+    def _width(self, manager: int) -> int:
+        return self._managers[manager].data_width // 8
 
-    def _is_bad(self, burst: Burst, manager: int) -> bool:
-        """Return whether a burst touches bytes that a memory refuses."""
-        base, size = self._range_at(burst["address"]) or (0, 0)
-        part = self._part(size)
-        touched = bytes_of(burst, {}, width=self._managers[manager].data_width // 8)
-        return any((address - base) % part >= part - self._bad for address, _ in touched)
+    def _origin(self, memory: int) -> int:
+        del memory
+        return 0
 
     def check(self, case: dict[str, Any], folder: Path) -> SystemVerdict:
         """See :meth:`Bench.check`."""
         result = json.loads((folder / "result.json").read_text())
-        named = ("unanswered", "wrong_data", "wrong_responses", "refused", "ended", "memory_mismatches")
-        counts = dict.fromkeys(named, 0)
-        held = {
-            base: Held(random.Random(seed).randbytes(size))
-            for memory in case["memories"]
-            for base, size, seed in memory["contents"]
-        }
         resets: dict[str, list[tuple[float, float]]] = {block.name: [] for block in self._blocks}
         for name, begin, end in result["resets"]:
             resets[name].append((begin, end))
-        for manager, threads in enumerate(case["threads"]):
-            for bursts, answers in zip(threads, result["threads"][manager], strict=True):
-                counts["unanswered"] += len(bursts) - len(answers)
-                for burst, answer in zip(bursts, answers, strict=False):
-                    self._judge(burst, answer, manager, held, resets, counts)
-        for memory, texts in zip(case["memories"], result["memories"], strict=True):
-            for (base, _, _), text in zip(memory["contents"], texts, strict=True):
-                same = [held[base].settle(place, value) for place, value in enumerate(bytes.fromhex(text))]
-                counts["memory_mismatches"] += not all(same)
+        counts = self._counts(case, result, resets)
         frames = _judge_frames(self.format.endpoints, case, result, resets)
         counts["ended"] += frames.pop("ended")
         return SystemVerdict(
-            bursts=sum(len(thread) for threads in case["threads"] for thread in threads),
             frames=sum(map(len, result["sent"])),
             resets=len(result["resets"]),
             **{name: result[name] for name in ("cycles", "wrong_attributes")},
             **counts,
             **frames,
         )
-
-    def _judge(
-        self,
-        burst: Burst,
-        answer: dict[str, Any],
-        manager: int,
-        held: dict[int, Held],
-        resets: dict[str, list[tuple[float, float]]],
-        counts: dict[str, int],
-    ) -> None:
-        """Judge the answer to a burst: none only if its manager was reset, SLVERR only of one that was, or is bad."""
-        due, found = self.response(burst, manager), answer["responses"]
-        own = self._managers[manager]
-        if not found and _overlap(answer["begin"], answer["end"], resets[own.name]):
-            counts["ended"] += 1
-        elif due != OKAY:
-            counts["refused"] += 1
-            counts["wrong_responses"] += found != [due]
-            return
-        place = self._range_at(burst["address"])
-        if place is None or due != OKAY:
-            return
-        other = next(block for block in self._subordinates if place in block.ranges)
-        is_bad = self._is_bad(burst, manager)
-        if found and SLVERR in found:
-            was_reset = _overlap(answer["begin"], answer["end"], resets[other.name])
-            counts["wrong_responses"] += not ({*found} <= {OKAY, SLVERR} and (is_bad or was_reset))
-            counts["ended"] += not is_bad
-        elif found:
-            counts["wrong_responses"] += is_bad or found != [OKAY]
-        elif not _overlap(answer["begin"], answer["end"], resets[own.name]):
-            counts["wrong_responses"] += 1
-        sure, is_right = found == [OKAY], True
-        if not sure and not writes(burst):
-            return
-        for address, value in bytes_of(burst, answer, width=own.data_width // 8):
-            if writes(burst):
-                held[place[0]].write(address - place[0], value, sure=sure)
-            else:
-                is_right &= held[place[0]].settle(address - place[0], value)
-        counts["wrong_data"] += not is_right
 
 
 def _crosses(first: int, plain: Burst) -> bool:
@@ -368,11 +269,6 @@ def _about(block: Block, client: str) -> dict[str, Any]:
     """Return what the bench is told of each block."""
     reset = f"{block.name}_aresetn" if block.reset else None
     return {"port": block.name, "client": client, "end": f"_{block.clock}" if block.clock else "", "reset": reset}
-
-
-def _overlap(begin: float, end: float, intervals: Iterable[tuple[float, float]]) -> bool:
-    """Return whether a time has something in common with one of some intervals."""
-    return any(first <= end and begin <= last for first, last in intervals)
 
 
 def _judge_frames(
@@ -389,7 +285,7 @@ def _judge_frames(
         for dest, sink in enumerate(endpoints.sinks):
             both = resets[source.name] + resets[sink.name]
             sent = [
-                (text, begin, _overlap(begin, end, resets[source.name]))
+                (text, begin, overlap(begin, end, resets[source.name]))
                 for (to, text), (begin, end) in zip(about["frames"], times, strict=False)
                 if to == dest
             ]
@@ -402,7 +298,7 @@ def _judge_frames(
                     if when is not None and (text == whole or (was_cut and whole.startswith(text))):
                         counts["ended"] += text != whole
                         break
-                    is_excused = _overlap(begin, result["end"] if when is None else when, both)
+                    is_excused = overlap(begin, result["end"] if when is None else when, both)
                     counts["ended" if is_excused else "lost_frames"] += 1
                 else:
                     counts["wrong_frames"] += when is not None

@@ -100,7 +100,7 @@ def test_each_fault_is_seen(passed: tuple[MemoryBench, dict[str, Any], dict[str,
         place = next(
             place
             for place, burst in enumerate(case["threads"][node][0])
-            if small.response(burst, node) == 0 and "data" not in burst and "beats" not in burst
+            if result["threads"][node][0][place]["responses"] == [0] and "data" not in burst and "beats" not in burst
         )
         other = copy.deepcopy(result)
         answer = other["threads"][node][0][place]
@@ -112,6 +112,10 @@ def test_each_fault_is_seen(passed: tuple[MemoryBench, dict[str, Any], dict[str,
         answer["responses"] = [0, 2]
         assert faults(other) == (0, 1, 1, 0)
     other = copy.deepcopy(result)
+    answers = (answer for threads in other["threads"] for thread in threads for answer in thread)
+    next(answer for answer in answers if answer["responses"] == [2])["responses"] = [0]
+    assert faults(other)[2] == 1
+    other = copy.deepcopy(result)
     other["memories"][1][0] = "01" + other["memories"][1][0][2:]
     assert other["memories"][1] != result["memories"][1]
     assert faults(other) == (0, 0, 0, 1)
@@ -122,6 +126,7 @@ def test_cases_have_all_kinds(passed: tuple[MemoryBench, dict[str, Any], dict[st
     case = small.make_case(bursts=1000, seed=3)
     bursts = [burst for node in case["threads"] for thread in node for burst in thread]
     assert {small.response(burst, 0) for burst in bursts} == {0, 2, 3}
+    assert {small.is_bad(burst, 0) for burst in bursts if small.response(burst, 0) == 0} == {False, True}
     plain = [burst for thread in case["threads"][-1] for burst in thread]
     assert {FIXED, INCR, WRAP, 3} == {burst["burst"] for burst in plain}
     assert all({"size", "len"} <= burst.keys() for burst in plain)
