@@ -10,21 +10,52 @@ from hdnhw.library.asked import asks
 from hdnhw.library.options import EndpointOptions, MachineOptions, NetworkLike, PathLike, TerminalOptions, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.spec.chips import ChipOptions
-from hdnhw.spec.options import Flag, Text, option, options_of
+from hdnhw.spec.options import Flag, Options, Text, option, options_of
 from hdnhw.support.files import check_folder
 from hdnhw.support.naming import named
 from hdnhw.support.progress import say
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerilogOptions(ChipOptions):
-    """Options of the Verilog of a fabric, whoever reads it."""
+class InitialOptions(Options):
+    """Options of all Verilog."""
 
     no_initial: bool = option(
         False,
         Flag,
         "no initial values of registers and memories, for ASICs: they have none before the first reset",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(InitialOptions):
+    """Options of what is written with the Verilog."""
+
+    wrapper: bool = option(
+        False,
+        Flag,
+        "with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and files of "
+        "constants",
+    )
+    readable: bool = option(
+        False, Flag, "with the Verilog once more, to be read: the same logic in fewer lines, as TOP_readable.txt"
+    )
+
+    def shown(self, fabric: Any) -> Any:
+        """Return a fabric with its Verilog to be read, if that is asked for."""
+        if not self.readable:
+            return fabric
+        from hdnhw.verilog.fabric import READABLE
+        from hdnhw.verilog.readable import readable
+
+        text = "\n".join(map(readable, fabric.verilog.values()))
+        return replace(fabric, files={READABLE.format(fabric.modules.top): text, **fabric.files})
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerilogOptions(InitialOptions, ChipOptions):
+    """Options of the Verilog of a fabric, whoever reads it."""
+
     node_clocks: bool = option(
         False, Flag, "each node's terminal has a clock and a reset of its own, behind asynchronous queues"
     )
@@ -36,19 +67,10 @@ class VerilogOptions(ChipOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmitOptions(VerilogOptions, TerminalOptions):
+class EmitOptions(VerilogOptions, FileOptions, TerminalOptions):
     """Options of the command ``emit``."""
 
     name: str = option("fabric", Text, "name of the top-level module", metavar="TOP")
-    wrapper: bool = option(
-        False,
-        Flag,
-        "with wrappers in SystemVerilog, Verilog and VHDL that have one array for the ports of all nodes, and files of "
-        "constants",
-    )
-    readable: bool = option(
-        False, Flag, "with the Verilog once more, to be read: the same logic in fewer lines, as TOP_readable.txt"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,18 +115,14 @@ def emit(
     >>> made.routers, made.buffers, made.proof
     (4, 8, '8 virtual channels, 4 dependencies: acyclic (the full channel dependency graph was built and sorted)')
     """
-    from hdnhw.verilog.fabric import READABLE, check_place, emit_fabric, write_fabric
-    from hdnhw.verilog.readable import readable
+    from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric
 
     started = time.monotonic()
     directory = Path(output)
     check_folder(named("output"), directory)
     check_place(directory, top=asked.name)
     machine = fabric_of(spec, asked.endpoints, options, node_clocks=asked.node_clocks)
-    fabric = emit_fabric(machine, top=asked.name, wrapper=asked.wrapper, **asked.emitting)
-    if asked.readable:
-        shown = "\n".join(map(readable, fabric.verilog.values()))
-        fabric = replace(fabric, files={READABLE.format(asked.name): shown, **fabric.files})
+    fabric = asked.shown(emit_fabric(machine, top=asked.name, wrapper=asked.wrapper, **asked.emitting))
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
     return Result(

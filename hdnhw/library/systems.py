@@ -9,11 +9,12 @@ from hdnhw.endpoints import declared
 from hdnhw.endpoints.axi4.spec import WIDE, AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_NODES
 from hdnhw.library.asked import asks
+from hdnhw.library.hardware import FileOptions
 from hdnhw.library.options import PathLike
 from hdnhw.library.result import Result
 from hdnhw.library.system_file import EXAMPLE, SCHEMA_FILE, System, read_system, schema, window_of
 from hdnhw.spec import FabricSpec, NetworkSpec
-from hdnhw.spec.options import Flag, Options, Size, option, seed_option
+from hdnhw.spec.options import Flag, Size, option, seed_option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import check_folder, write_together
 from hdnhw.support.naming import named
@@ -27,7 +28,7 @@ with them, and no more than the second. And its nodes for each block, at most.""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemOptions(Options):
+class SystemOptions(FileOptions):
     """Options of the command ``system``."""
 
     new: bool = option(
@@ -90,7 +91,7 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
         check_place(Path(output), top=described.name)
     try:
         machine, hops = placed(described)
-        fabric = emit_fabric(machine, top=described.name)
+        fabric = emit_fabric(machine, top=described.name, wrapper=asked.wrapper, initial=not asked.no_initial)
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
     endpoints = machine.endpoints
@@ -106,13 +107,30 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
         "blocks": [_row(block, endpoints) for block in endpoints.blocks],
     }
     if output is not None:
-        found["files"] = [str(one) for one in write_fabric(fabric, Path(output))]
+        shown = asked.shown(fabric)
+        shown = replace(
+            shown, files={**shown.files, f"{described.name}.svg": _picture(fabric.machine.network, endpoints)}
+        )
+        found["files"] = [str(one) for one in write_fabric(shown, Path(output))]
     if asked.bursts is None:
         return Result(found)
     from hdnhw.library.benches import run_endpoints
 
     bench = declared("bench")[endpoints.kind].of(fabric)
     return run_endpoints(bench, bench.asked_case(asked), found, bench.summary)
+
+
+def _picture(network: "Network", endpoints: AxiMemorySpec) -> str:
+    """Return an SVG of the network, with the names of the blocks at their nodes."""
+    from hdnhw.figures.marks import Marks
+    from hdnhw.figures.picture import network_svg
+
+    names: dict[int, list[str]] = {}
+    for block in endpoints.blocks:
+        assert block.node is not None, "it has its place"
+        names.setdefault(block.node, []).append(block.name)
+    notes = {node: " ".join(those) for node, those in names.items()}
+    return network_svg(network, marks=Marks(notes=notes))
 
 
 def _row(block: Any, endpoints: AxiMemorySpec) -> dict[str, Any]:

@@ -196,6 +196,23 @@ def test_a_placement_is_as_good_as_the_best_of_all():
     assert worse <= 4
 
 
+def test_what_is_written_beside_the_verilog(soc, tmp_path):
+    """Each block stands in the picture; what is not asked for again is removed."""
+    file, folder = soc(), tmp_path / "out"
+    plain = {Path(one).name for one in hdnhw.system(file, output=folder).files}
+    blocks = hdnhw.system(file).blocks
+    shown = re.findall(r"bold\">(\w+)<", (folder / "soc.svg").read_text())
+    assert sorted(shown) == sorted(block["name"] for block in blocks)
+    more = {Path(one).name for one in hdnhw.system(file, output=folder, wrapper=True, readable=True).files}
+    assert more - plain == {
+        "soc_readable.txt",
+        *(f"soc_system{end}" for end in (".svh", "_wrap.sv", "_flat.v", "_pkg.vhd", "_vhdl.vhd")),
+    }
+    hdnhw.system(file, output=folder, no_initial=True)
+    assert {path.name for path in folder.iterdir()} == plain
+    assert "initial" not in (folder / "soc_system.sv").read_text()
+
+
 def test_the_map_is_read_back_by_its_own_tools(soc, tmp_path):
     text = SYSTEM.replace('size = "1M" }', 'size = "1M" }, { base = 0x9000_0000, size = "8K" }')
     hdnhw.system(soc(text), output=tmp_path / "out")

@@ -33,6 +33,14 @@ def _on(network: str, **options: Any) -> FabricSpec:
     return FabricSpec(network=parse(network), **options)
 
 
+BLOCKS = (
+    {"name": "cpu", "kind": "axi4-manager", "node": 0, "data_width": 64},
+    {"name": "uart", "kind": "axi4-lite-subordinate", "node": 1, "ranges": [[0, 0x1000]]},
+    {"name": "camera", "kind": "axi-stream-source", "node": 2, "data_width": 8},
+    {"name": "screen", "kind": "axi-stream-sink", "node": 3, "reset": True},
+)
+SYSTEM = AxiMemorySpec(memory_bits=12, outstanding=1, blocks=BLOCKS)
+
 VARIANTS = {
     "plain": _on("hdn(cube(1), [[0]])"),
     "several shapes": _on("mesh(2, 3)", flit_width=8, crossbar="output"),
@@ -48,6 +56,7 @@ VARIANTS = {
     "AXI4-Stream": _on("cube(1)", endpoints=AxiStreamSpec(max_frame=64)),
     "AXI4": _on("torus(3)", endpoints=AxiMemorySpec()),
     "AXI4, bytes": _on("cube(1)", packet_length=16, flit_width=8, endpoints=AxiMemorySpec(outstanding=1)),
+    "system": _on("cube(2)", flit_width=64, packet_length=4, gapless_packets=True, endpoints=SYSTEM),
     "relays": _on("cube(2)", dead_pins=True, endpoints=RelaySpec()),
     "collective engines": _on("hdn(cube(1), [[]])", endpoints=CollectiveSpec()),
     "generators": _on("hdn(cube(1), [[]])", endpoints=ExchangeSpec()),

@@ -103,7 +103,10 @@ def broken(fabric):
     text = fabric.files[wrapper["file"]].replace(f"module {wrapper['module']} (", "module broken (")
     changed = re.sub(r"(\w+_0_(?:t|aw)?ready\(\w+)\[0\]", r"\1[1]", text)
     changed = re.sub(r"(\w+_1_(?:t|aw)?ready\(\w+)\[1\]", r"\1[0]", changed)
-    return changed.replace(".received(received)", ".received(wrong)").replace(".wrong(wrong)", ".wrong(received)")
+    for one, other in (("received", "wrong"), ("cpu_awready", "cpu_arready")):
+        changed = changed.replace(f".{one}({one})", f".{one}({other})")
+        changed = changed.replace(f".{other}({other})", f".{other}({one})")
+    return changed
 
 
 def in_verilog(fabric, folder):
