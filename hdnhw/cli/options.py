@@ -308,9 +308,9 @@ def _defaults_with(kinds: Iterable[str]) -> dict[str, str]:
     """Return what the help says of defaults of a machine that differ with kinds of endpoints."""
     without = {name: _default_text(member.default) for name, member in members_of(FabricSpec).items()}
     return {
-        name: ", ".join([without[name]] * bool(without[name]) + [f"{'set' if value is True else value} with {kind}"])
+        name: ", ".join(filter(None, [without[name], said]))
         for kind in kinds
-        for name, value in declared("spec")[kind].machine({}).items()
+        for name, said in declared("spec")[kind].defaults.items()
     }
 
 

@@ -199,8 +199,14 @@ def fabric_of(
     known = options_of(FabricSpec)
     machine = {name: value for name, value in asked.items() if name in known}
     rest = {name: value for name, value in asked.items() if name not in known}
+    from hdnhw.networks.build import build
+    from hdnhw.topology.address import AddressLayout
+
     at_terminals = endpoints_of(spec, endpoints, rest)
-    defaults = {} if at_terminals is None else dict(at_terminals.machine(machine))
+    defaults: dict[str, Any] = {}
+    if at_terminals is not None and at_terminals.defaults:
+        form = declared("format")[at_terminals.kind]
+        defaults |= form.machine(at_terminals, machine, AddressLayout(build(spec)).width)
     if node_clocks:
         defaults.pop("gapless_packets", None)
     return FabricSpec(network=spec, endpoints=at_terminals, **{**defaults, **machine})

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.endpoints import declared
-from hdnhw.endpoints.axi4.spec import WIDE, AxiMemorySpec
+from hdnhw.endpoints.axi4.format import WIDE, MemoryFormat
+from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_NODES
 from hdnhw.library.asked import asks
 from hdnhw.library.hardware import FileOptions
@@ -173,6 +174,7 @@ def placed(described: System) -> tuple[FabricSpec, float]:
 
     from hdnhw.networks.build import build
     from hdnhw.networks.placing import place
+    from hdnhw.topology.address import AddressLayout
     from hdnhw.topology.metrics import neighbor_table, table_distances
 
     blocks, fixed = described.blocks, {}
@@ -210,7 +212,11 @@ def placed(described: System) -> tuple[FabricSpec, float]:
     )
     options.setdefault("flit_width", max(WIDE, *(block.data_width for block in blocks)))
     total = traffic.sum() / 2
-    machine = FabricSpec(network=spec, endpoints=endpoints, **{**endpoints.machine(options), **options})
+    machine = FabricSpec(
+        network=spec,
+        endpoints=endpoints,
+        **{**MemoryFormat.machine(endpoints, options, AddressLayout(network).width), **options},
+    )
     return machine, cost / total if total else 0.0
 
 

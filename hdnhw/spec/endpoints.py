@@ -25,6 +25,9 @@ class EndpointSpec(Options):
         Options of a machine that do not go with such endpoints -> why, as an error says it.
     cuts_through : bool
         Whether they go with cut-through of fewer than 16 flits: others count slots.
+    defaults : mapping of str to str
+        Options of a machine whose defaults differ with such endpoints -> what the help says of them; their format has
+        the values.
     test : str
         The test of ``hdnhw cosim`` that runs the bench of the kind; empty if there is none.
 
@@ -40,13 +43,8 @@ class EndpointSpec(Options):
     title: ClassVar[str]
     refuses: ClassVar[Mapping[str, str]] = {"dead_pins": NO_DEAD_PINS, "crc": NO_CRC}
     cuts_through: ClassVar[bool] = False
+    defaults: ClassVar[Mapping[str, str]] = {}
     test: ClassVar[str] = ""
-
-    @classmethod
-    def machine(cls, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the defaults of a machine with such endpoints; they may follow from what is `asked`."""
-        del asked
-        return {}
 
     @property
     def said(self) -> dict[str, Any]:

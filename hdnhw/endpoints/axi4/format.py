@@ -1,8 +1,10 @@
 """How bursts travel as packets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.machine.flit import FlitFormat, HeaderFormat
@@ -21,6 +23,10 @@ class MemoryKind(IntEnum):
     """The response to a write."""
     DATA = 3
     """Data that were read, with their response."""
+
+
+SHORT, WIDE = 4, 64
+"""Flits of a packet and bits of a flit, with which a single access is soonest back: three beats behind the header."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,18 @@ class MemoryFormat(HeaderFormat):
                 raise SpecError(
                     f"{named('flit_width')} must be at least the {block.data_width} bits of {block.name}, not {width}"
                 )
+
+    @classmethod
+    def machine(cls, endpoints: AxiMemorySpec, asked: Mapping[str, Any], address_width: int) -> dict[str, Any]:
+        """Return the defaults of a machine with such endpoints, by what is `asked` and the bits of packed addresses.
+
+        Packets have no gaps, and are short where the header takes one flit.
+        """
+        defaults, width = {"flit_width": WIDE, "gapless_packets": True}, asked.get("flit_width", WIDE)
+        if width < WIDE or asked.get("switching") == "cut-through":
+            return defaults
+        short = cls(FlitFormat(width, address_width, SHORT), endpoints)
+        return defaults | ({"packet_length": SHORT} if short.payload_flits == SHORT - 1 else {})
 
     @property
     def bytes(self) -> int:

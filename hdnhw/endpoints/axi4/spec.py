@@ -9,9 +9,6 @@ from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.options import Size, option
 from hdnhw.support.errors import SpecError
 
-SHORT, WIDE = 4, 64
-"""Flits of a packet and bits of a flit, with which a single access is soonest back."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class AxiMemorySpec(EndpointSpec):
@@ -36,10 +33,15 @@ class AxiMemorySpec(EndpointSpec):
     kind: ClassVar[str] = "axi4"
     title: ClassVar[str] = "AXI4 endpoints"
     cuts_through: ClassVar[bool] = True
+    defaults: ClassVar[Mapping[str, str]] = {
+        "packet_length": "4 or 8 with axi4",
+        "flit_width": "64 with axi4",
+        "gapless_packets": "set with axi4",
+    }
     test: ClassVar[str] = "axi4"
 
     memory_bits: int = option(
-        22, Size, "address bits of a node's memory", metavar="BITS", least=12, most=MOST_WINDOW, unit="bits"
+        20, Size, "address bits of a node's memory", metavar="BITS", least=12, most=MOST_WINDOW, unit="bits"
     )
     id_width: int = option(4, Size, "bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
     outstanding: int = option(
@@ -65,14 +67,6 @@ class AxiMemorySpec(EndpointSpec):
                 raise SpecError(f"addresses of {block.name} go up to {end - 1:#x}, beyond {most}")
             if block.ranges and block.window > self.memory_bits:
                 raise SpecError(f"memory_bits must be at least {block.window} for the ranges of {block.name}")
-
-    @classmethod
-    def machine(cls, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """See :meth:`EndpointSpec.machine`: a header is one of four wide flits, and packets have no gaps."""
-        width = asked.get("flit_width", WIDE)
-        cuts_through = asked.get("switching") == "cut-through"
-        length = {"packet_length": SHORT} if width >= WIDE and not cuts_through else {}
-        return {"flit_width": width, "gapless_packets": True, **length}
 
     @property
     def sources(self) -> tuple[Block, ...]:

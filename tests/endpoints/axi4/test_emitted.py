@@ -31,6 +31,7 @@ def emitted(name, **options):
     [
         ({}, 4, 64, True),
         ({"node_clocks": True}, 4, 64, False),
+        ({"memory_bits": 32}, 8, 64, True),
         ({"flit_width": 128}, 4, 128, True),
         ({"flit_width": 32}, 8, 32, True),
         ({"switching": "cut-through"}, 8, 64, True),
