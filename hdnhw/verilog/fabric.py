@@ -263,6 +263,7 @@ def _suffixes() -> list[str]:
         "_router",
         "_channel",
         "_ejection",
+        "_reset",
         *(kind.suffix for kind in kinds),
         *below,
         *clocks,
