@@ -7,7 +7,6 @@ from hdnhw.collectives.comparison import compared
 from hdnhw.collectives.cost import any_partner_bound, lower_bound
 from hdnhw.measurement.collective import measure_allreduce
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 
 NETWORKS = (
@@ -28,7 +27,7 @@ VECTOR_WORDS, SIZES = 4096, (1, 64, 4096, 65536)
 
 def row(text: str, *, on_model: bool) -> Iterator[str]:
     """Yield the cells of a network: sizes, costs, and cycles on the model or what the cost model says."""
-    network = build(parse(text))
+    network = build(text)
     nodes, fabric = network.num_nodes, FabricSpec(network=network.spec, buffers=BUFFERS)
     algorithms = compared(network)
     yield from (f"`{text}`", str(nodes))

@@ -8,7 +8,6 @@ from hdnhw.collectives.executor import Execution, execute
 from hdnhw.collectives.operations import operation_schedule
 from hdnhw.measurement.collective import measure_network_exchange, measure_steps
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.spec import MOVING, FabricSpec
@@ -35,7 +34,7 @@ def cell(counted: Execution) -> str:
 
 def row(text: str) -> list[str]:
     """Return the cells of a network."""
-    network = build(parse(text))
+    network = build(text)
     fabric = FabricSpec(network=network.spec, buffers=BUFFERS)
     counted = [execute(operation_schedule(network, operation)) for operation in MOVING]
     routed = measure_network_exchange(fabric, words=8)
@@ -52,7 +51,7 @@ def row(text: str) -> list[str]:
 
 def formulas(text: str) -> list[str]:
     """Return the cells of the total exchange in the papers' order."""
-    network = build(parse(text))
+    network = build(text)
     printed, corrected = paper_formula(network, "exchange"), corrected_formula(network)
     counted = [execute(exchange_schedule(network, "paper", split=split)) for split in ("destination", "sum")]
     first = execute(exchange_schedule(network))
@@ -62,7 +61,7 @@ def formulas(text: str) -> list[str]:
 
 def loads(text: str) -> list[str]:
     """Return the cells of the total exchange simply routed, in messages over the fullest channel."""
-    network = build(parse(text))
+    network = build(text)
     bound = flow_bound(neighbor_table(network))
     assert bound is not None
     routed = routing_statistics(plan(network.spec)).max_channel_load

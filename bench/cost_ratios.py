@@ -143,7 +143,7 @@ def check_design(by_cost: Networks) -> None:
 
 def checked(spec: str, nodes: int, cost: int) -> str:
     """Return ports and diameter of a network, by the closed forms and by search."""
-    found, network = measure(parse(spec)), build(parse(spec))  # type: ignore[arg-type]
+    found, network = measure(parse(spec)), build(spec)  # type: ignore[arg-type]
     ports, searched = degree_bounds(network)[1], summarize_distances(network).diameter
     assert (network.num_nodes, ports, searched) == (found.nodes, found.degree, found.diameter)
     assert (nodes, cost) == (found.nodes, found.degree + found.diameter), spec
@@ -189,7 +189,7 @@ def print_kautz(by_cost: Networks) -> list[tuple[int, float]]:
     print(f"{'cost':>4} {'largest':>8} {'CR_w':>5} {'Kautz':>8} {'CR_w':>5}  graph")
     points = []
     for cost, (nodes, spec) in kautz_graphs().items():
-        network = build(parse(spec))
+        network = build(spec)
         ports, n = degree_bounds(network)[1], len(network.radices)
         farthest = distances_from(network, network.parse_node(".".join("10" * n)[: 2 * n - 1])).max()
         assert (network.num_nodes, ports + n, farthest) == (nodes, cost, n), spec
@@ -204,7 +204,7 @@ def print_random() -> list[tuple[int, float]]:
     """Print nodes, ports and diameter of random graphs; return nodes and CR_w."""
     points = []
     for spec in RANDOM:
-        network = build(parse(spec))
+        network = build(spec)
         ports, diameter = degree_bounds(network)[1], summarize_distances(network).diameter
         assert diameter is not None
         points.append((network.num_nodes, weighted_cost_ratio(network.num_nodes, ports, diameter)))

@@ -12,7 +12,6 @@ import z3
 from hdnhw.collectives.emulated import all_port_timetable, emulate, lower_bound_steps, published_steps
 from hdnhw.collectives.guest import host_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table, table_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -33,7 +32,7 @@ Integers = npt.NDArray[np.int64]
 
 def host(text: str) -> SwappedNetwork:
     """Return the HSN of a spec."""
-    return host_of(build(parse(text)), "an emulation")
+    return host_of(build(text), "an emulation")
 
 
 def data_of(network: SwappedNetwork) -> list[tuple[int, int, int]]:

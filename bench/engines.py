@@ -43,7 +43,7 @@ if __name__ == "__main__":
     table(
         "network | start-ups | words | links used | message buffers per node | cycles, Verilog | cost model | ratio",
         (
-            *(row(text) for text in (*names, *MORE) if build(parse(text)).num_nodes <= MOST_NODES),
+            *(row(text) for text in (*names, *MORE) if build(text).num_nodes <= MOST_NODES),
             *(row(text, "paper") for text in FIGURES),
         ),
     )

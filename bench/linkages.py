@@ -13,7 +13,6 @@ import numpy as np
 
 from hdnhw.multipath.disjoint import length_bound, linked_routes
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
@@ -124,7 +123,7 @@ def most_paths(network: Network, ends: Ends) -> int:
 
 def survey(text: str, cases: int, seed: int) -> str:
     """Return the row of a network: longest path, and most hops of a path in the mean of a case, by kind of case."""
-    network, random = build(parse(text)), Random(f"{text} {seed}")
+    network, random = build(text), Random(f"{text} {seed}")
     bound = length_bound(network)
     assert bound is not None, text
     most = {True: (0, 0.0), False: (0, 0.0)}
@@ -148,7 +147,7 @@ def main() -> None:
     for text in NETWORKS:
         print(survey(text, options.cases, options.seed), flush=True)
     for text in SMALL:
-        network, cases = build(parse(text)), 0
+        network, cases = build(text), 0
         for ends in every(network):
             assert fault(network, ends, linked_routes(network, *ends), length_bound(network) or 0) is None, (text, ends)
             assert most_paths(network, ends) == len(ends[1]), (text, ends)

@@ -153,7 +153,7 @@ def cut_torus(sizes: Sequence[int], parts: Sequence[int]) -> CutTorus:
 def dragonfly(routers: int, links: int) -> NetworkSpec:
     """Return a dragonfly whose channels between groups are of type ``link``."""
     text = f"dragonfly({routers}, {links})"
-    table = neighbor_table(build(parse(text)))
+    table = neighbor_table(build(text))
     edges = sorted((node, int(other)) for node, row in enumerate(table) for other in row if other > node)
     types = tuple("chip" if one // routers == other // routers else LINK for one, other in edges)
     return Graph(text, len(table), len(table), tuple(edges), (), types)

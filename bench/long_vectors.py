@@ -14,7 +14,6 @@ from hdnhw.claims.families import BASES, dual_nets
 from hdnhw.collectives.pipeline import make_pipeline, run_pipeline
 from hdnhw.collectives.trees import every_tree, tree_family
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.branchings import best_packing
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table
@@ -81,8 +80,8 @@ def digit_time(network: Network) -> tuple[Fraction, int]:
 def print_digits(nodes: int) -> None:
     """Print on how many networks trees by digits take the least time."""
     nested = [network for network in dual_nets(nodes, bases=BASES) if network.is_nested]
-    products = [build(parse(text)) for text in (*BASES, "cube(6)", "torus(4, 6)", "torus(3, 4, 5)", "ghc(3, 4, 5)")]
-    swapped = [build(parse(f"hsn({levels}, {text})")) for text in SWAPPED for levels in (2, 3, 4)]
+    products = [build(text) for text in (*BASES, "cube(6)", "torus(4, 6)", "torus(3, 4, 5)", "ghc(3, 4, 5)")]
+    swapped = [build(f"hsn({levels}, {text})") for text in SWAPPED for levels in (2, 3, 4)]
     swapped = [network for network in swapped if network.num_nodes <= nodes]
     for name, networks in (("products", products), ("nested dual-nets", nested), ("HSNs", swapped)):
         least = [digit_time(network)[0] == allgather_time(neighbor_table(network)) for network in networks]
@@ -92,7 +91,7 @@ def print_digits(nodes: int) -> None:
 def print_shortest(nodes: int) -> None:
     """Print which networks need trees that are not of shortest routes."""
     unnested = [network for network in dual_nets(nodes, bases=(*BASES, *MORE)) if not network.is_nested]
-    for name, networks in (("dual-nets not nested", unnested), ("others", [build(parse(text)) for text in OTHERS])):
+    for name, networks in (("dual-nets not nested", unnested), ("others", [build(text) for text in OTHERS])):
         rows = []
         for network in networks:
             table = neighbor_table(network)
@@ -113,7 +112,7 @@ def print_executed() -> None:
     print(f"{'network':26} {'nodes':>5} {'least':>6} {'trees':>5} {'hops':>4} {'rounds':>6} {'share':>6} ", end="")
     print(f"{'words':>5} {'rounds':>6} {'share':>6} {'all-reduce':>10} {'share':>6} {'bound':>6}")
     for text in EXECUTED:
-        packing = best_packing(neighbor_table(build(parse(text))))
+        packing = best_packing(neighbor_table(build(text)))
         least, nodes, words = allgather_time(packing.table), len(packing.table), WORDS * packing.trees
         assert packing.time == least
         once, _ = run_pipeline(make_pipeline(packing, packing.trees), "allgather")

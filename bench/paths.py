@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from hdnhw.multipath.disjoint import disjoint_routes, length_bound, short_routes
 from hdnhw.multipath.flows import fault_of_paths, shortest_disjoint_paths
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.path_waypoints import waypoints_along
 from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.topology.graph import Network
@@ -40,7 +39,7 @@ def _pairs(text: str, most: int) -> tuple[Network, list[tuple[int, int]]]:
 
     Nodes of an orbit are of two kinds: routing in the default modes tells the classes of level k apart.
     """
-    network = build(parse(text))
+    network = build(text)
     if most:
         draw = random.Random(1)
         drawn = (draw.sample(range(network.num_nodes), 2) for _ in range(most))
@@ -93,10 +92,10 @@ def _count_waypoints(routing: RoutingPlan, path: Sequence[int]) -> int:
 
 def _waypoint_rows(text: str, made: dict[str, list[Paths]]) -> list[str]:
     """Return rows about the waypoints of each path, and of the path of a pair that takes the most."""
-    default = plan(parse(text))
+    default = plan(text)
     rows = []
     for modes in dict.fromkeys([default.modes, "f" * len(default.modes)]):
-        routing = plan(parse(text), modes)
+        routing = plan(text, modes)
         for name, paths_of in made.items():
             counts = [[_count_waypoints(routing, path) for path in paths] for paths in paths_of]
             every = [count for some in counts for count in some]

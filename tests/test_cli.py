@@ -17,7 +17,6 @@ from hdnhw.cli import command_parser, main
 from hdnhw.machine.machine import Machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.spec import FabricSpec
 from hdnhw.traffic.patterns import PATTERNS
@@ -832,7 +831,7 @@ def test_channels(run, tmp_path, file):
 @pytest.mark.parametrize("option", ["", "--json", "--channels c.csv"])
 def test_a_fabric_that_hangs_is_told_line_by_line(run, tmp_path, monkeypatch, option):
     """Negative control: a ring of five without the dateline, beyond saturation."""
-    made = plan(parse("torus(5)"))
+    made = plan("torus(5)")
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1, 1))
     spec = FabricSpec(network=made.network.spec, packet_length=1, buffers=1)
     broken = FabricModel(Machine(spec, replace(made, rule=rule, num_vcs=(1, 1))))
@@ -907,7 +906,7 @@ def test_the_papers_digits_of_a_node(run):
 @pytest.mark.parametrize("algorithm", ["hop", "paper"])
 def test_route_follows_its_ports(run, algorithm):
     result = result_of(run, f"route 'rdn(cube(3), 1)' 0 1.1/1.0.1 --algorithm {algorithm}")
-    network, nodes = build(parse("rdn(cube(3), 1)")), result["nodes"]
+    network, nodes = build("rdn(cube(3), 1)"), result["nodes"]
     assert (nodes[0], nodes[-1], len(nodes)) == (0, 77, result["hops"] + 1)
     assert [network.neighbors(node)[port] for node, port in zip(nodes, result["ports"], strict=False)] == nodes[1:]
     if algorithm == "paper":
@@ -972,7 +971,7 @@ def test_info_reproduces_the_reference(run, instance):
     ids=lambda one: one["spec"],
 )
 def test_routing_in_fast_modes_reproduces_the_reference(run, instance):
-    network = build(parse(instance["spec"]))
+    network = build(instance["spec"])
     levels = len(network.levels)
     result = result_of(run, f'routing "{instance["spec"]}" --modes {"f" * levels}')
     expected = instance["routing_memoryless"]

@@ -21,7 +21,6 @@ from hdnhw.multipath.disjoint import disjoint_routes
 from hdnhw.multipath.flows import fault_of_paths, shortest_disjoint_paths
 from hdnhw.multipath.path_faults import pairs_of_case
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.metrics import neighbor_table
@@ -88,7 +87,7 @@ def _pairs(network: DualNetwork, case: str) -> list[tuple[int, int]]:
 
 def figure4() -> Finding:
     """Count neighbors and super-nodes in the torus of Figure 4."""
-    torus, factors = build(parse("torus(2, 3, 5)")), (0, 1)
+    torus, factors = build("torus(2, 3, 5)"), (0, 1)
     near = [torus.decode(node) for node in torus.neighbors(0).values()]
     outside = [digits for digits in near if any(digits[factor] for factor in factors)]
     return judge([compare(torus, (5, 3), (len(near), len(outside)))], of="network")

@@ -11,7 +11,6 @@ from hdnhw.claims.families import compare
 from hdnhw.claims.hdn_tables import searched_sizes
 from hdnhw.claims.words import by_word, is_about
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 
 PAIRS, LARGE = 6, 8
@@ -57,7 +56,7 @@ def definition() -> Finding:
     cases = []
     for r in range(1, LARGE + 1):
         table = links_of(r)
-        same = np.array_equal(np.sort(table), np.sort(metrics.neighbor_table(build(parse(f"dualcube({r})")))))
+        same = np.array_equal(np.sort(table), np.sort(metrics.neighbor_table(build(f"dualcube({r})"))))
         degrees = {len(set(row)) for row in table.tolist()}
         cases.append(case_of(r, (2 ** (2 * r - 1), {r}), (len(table), degrees if same else None)))
     return judge(cases)
@@ -77,7 +76,7 @@ def one_bit() -> Finding:
 
 def eight_links() -> Finding:
     """Count the nodes of the dual-cube of eight links."""
-    sizes = {r: searched_sizes(build(parse(f"dualcube({r})"))) for r in (7, 8)}
+    sizes = {r: searched_sizes(build(f"dualcube({r})")) for r in (7, 8)}
     correct = sizes[7][:2] == (8192, 7) and sizes[8][1] == 8
     case = replace(case_of(8, "eight thousands", sizes[8][0]), holds=8000 <= sizes[8][0] < 9000, corrected=correct)
     return judge([case], corrected="8,192 with seven links per node, 32,768 with eight")
@@ -89,7 +88,7 @@ def sizes_by_links() -> Finding:
     for n in range(2, 8):
         specs = {f"cube({n})": 2**n, f"hcn({n - 1})": 2 ** (2 * n - 2), f"dualcube({n})": 2 ** (2 * n - 1)}
         for spec, published in specs.items():
-            network = build(parse(spec))
+            network = build(spec)
             most = metrics.degree_bounds(network)[1]
             cases.append(compare(network, (n, published), (most, len(metrics.neighbor_table(network)))))
     return judge(cases)
@@ -97,7 +96,7 @@ def sizes_by_links() -> Finding:
 
 def several_hundreds() -> Finding:
     """Count the nodes of the hypercube of eight links."""
-    nodes, links, _ = searched_sizes(build(parse("cube(8)")))
+    nodes, links, _ = searched_sizes(build("cube(8)"))
 
     def judged(limit: float) -> Finding:
         holds = links == 8 and 100 <= nodes < 100 * limit
@@ -108,13 +107,13 @@ def several_hundreds() -> Finding:
 
 def folded_cubes() -> Finding:
     """Search folded hypercubes."""
-    networks = [(n, build(parse(f"folded_cube({n})"))) for n in range(2, 13)]
+    networks = [(n, build(f"folded_cube({n})")) for n in range(2, 13)]
     return judge([compare(network, (2**n, n + 1, -(-n // 2)), searched_sizes(network)) for n, network in networks])
 
 
 def crossed_cubes() -> Finding:
     """Search crossed cubes."""
-    networks = [(n, build(parse(f"crossed_cube({n})"))) for n in range(1, 12)]
+    networks = [(n, build(f"crossed_cube({n})")) for n in range(1, 12)]
     return judge([compare(network, (2**n, n, -(-(n + 1) // 2)), searched_sizes(network)) for n, network in networks])
 
 
@@ -122,7 +121,7 @@ def cubic_links() -> Finding:
     """Count the nodes and links of hierarchical cubic networks."""
     cases = []
     for n in range(2, 7):
-        network = build(parse(f"hcn({n})"))
+        network = build(f"hcn({n})")
         cases.append(
             compare(network, (2 ** (2 * n), (n + 1, n + 1)), (network.num_nodes, metrics.degree_bounds(network)))
         )
@@ -131,7 +130,7 @@ def cubic_links() -> Finding:
 
 def cubic_diameter() -> Finding:
     """Search hierarchical cubic networks, and compare with the hypercube of as many nodes."""
-    networks = {n: build(parse(f"hcn({n})")) for n in range(2, 7)}
+    networks = {n: build(f"hcn({n})") for n in range(2, 7)}
     found = {n: searched_sizes(network)[2] for n, network in networks.items()}
     rows = [
         {"n": n, "nodes": networks[n].num_nodes, "D": hops, "D of the cube": 2 * n, "ratio": f"{hops / (2 * n):.2f}"}
@@ -151,7 +150,7 @@ def cubic_diameter() -> Finding:
 
 def cycles_degree() -> Finding:
     """Count the links of cube-connected cycles."""
-    networks = [build(parse(f"ccc({n})")) for n in range(3, 13)]
+    networks = [build(f"ccc({n})") for n in range(3, 13)]
     return judge([compare(network, (3, 3), metrics.degree_bounds(network)) for network in networks])
 
 
@@ -160,7 +159,7 @@ def reduced_cubes() -> Finding:
     cases = []
     for m in (1, 2):
         for k in range(m, 7):
-            network = build(parse(f"reduced_cube({k}, {m})"))
+            network = build(f"reduced_cube({k}, {m})")
             found = len(metrics.neighbor_table(network)), *metrics.degree_bounds(network)
             cases.append(compare(network, (2**2**m * 2**k, k + 1, k + 1), found))
     return judge(cases)
@@ -168,13 +167,13 @@ def reduced_cubes() -> Finding:
 
 def figure1() -> Finding:
     """Count the links of the three networks of Figure 1."""
-    networks = [build(parse(spec)) for spec in ("crossed_cube(3)", "hcn(2)", "reduced_cube(2, 1)")]
+    networks = [build(spec) for spec in ("crossed_cube(3)", "hcn(2)", "reduced_cube(2, 1)")]
     return judge([compare(network, (3, 3), metrics.degree_bounds(network)) for network in networks])
 
 
 def origin() -> Finding:
     """Join 32 3-cubes of routers by a 5-cube for each place in them, and count what is there."""
-    small, large = (metrics.neighbor_table(build(parse(spec))).astype(np.int64) for spec in ("cube(3)", "cube(5)"))
+    small, large = (metrics.neighbor_table(build(spec)).astype(np.int64) for spec in ("cube(3)", "cube(5)"))
     routers, places = len(large) * len(small), np.arange(len(large) * len(small))
     cube, place = places // len(small), places % len(small)
     # Router (cube, place); behind it, node `cube` of the 5-cube of its place, numbered after all routers.

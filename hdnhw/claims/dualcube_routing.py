@@ -12,7 +12,6 @@ from hdnhw.claims.dualcube import bits_apart, case_of, links_of
 from hdnhw.claims.families import compare
 from hdnhw.claims.hdn_tables import searched_sizes
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.cut_bound import known_bound
 from hdnhw.topology.cuts import bisection, cut_edges
@@ -60,14 +59,14 @@ def diameter() -> Finding:
     """Search."""
     cases = []
     for r in range(1, LARGE + 1):
-        hops = searched_sizes(build(parse(f"dualcube({r})")))[2]
+        hops = searched_sizes(build(f"dualcube({r})"))[2]
         cases.append(case_of(r, 2 * r, hops, corrected=2 * r - (r == 1)))
     return judge(cases, condition="r >= 2", corrected="2r for r >= 2; F_1 is one edge, its diameter 1")
 
 
 def _average(r: int, kind: int | None = None) -> Fraction:
     """Return the mean distance from node 0 to all nodes, itself too, or to those of one class."""
-    row = _all_distances(links_of(r))[0] if r < 4 else metrics.distances_from(build(parse(f"dualcube({r})")), 0)
+    row = _all_distances(links_of(r))[0] if r < 4 else metrics.distances_from(build(f"dualcube({r})"), 0)
     chosen = row if kind is None else row[clusters_of(r)[0] == kind]
     return Fraction(int(chosen.sum()), len(chosen))
 
@@ -96,7 +95,7 @@ def cube_average() -> Finding:
     """Average the distances in hypercubes."""
     cases = []
     for n in range(1, 17):
-        network = build(parse(f"cube({n})"))
+        network = build(f"cube({n})")
         row = metrics.distances_from(network, 0)
         cases.append(compare(network, Fraction(n, 2), Fraction(int(row.sum()), len(row))))
     return judge(cases)
@@ -107,9 +106,7 @@ def cost() -> Finding:
     cases, rows = [], []
     for r in range(2, LARGE + 1):
         n = 2 * r - 1
-        (_, d, hops), (_, cube_d, cube_hops) = (
-            searched_sizes(build(parse(s))) for s in (f"dualcube({r})", f"cube({n})")
-        )
+        (_, d, hops), (_, cube_d, cube_hops) = (searched_sizes(build(s)) for s in (f"dualcube({r})", f"cube({n})"))
         own, other = d * hops, cube_d * cube_hops
         cases.append(replace(case_of(r, f"less than {other}", own), holds=own < other))
         row: dict[str, object] = {"n": n, "degree": d, "diameter": hops, "cost": own, "cost of the cube": other}
@@ -132,7 +129,7 @@ def least_cut() -> Finding:
     """Look for smaller cuts, and count those networks of which none is: F_r is RDN(Q_(r-1), 1)."""
     cases = []
     for r in range(2, CUT + 1):
-        bound = known_bound(build(parse(f"dualcube({r})")))
+        bound = known_bound(build(f"dualcube({r})"))
         found = bisection(np.ascontiguousarray(links_of(r)), at_least=bound, quick=True)
         assert found.exact
         cases.append(case_of(r, 2 ** (2 * r - 1) // 4, found.edges))

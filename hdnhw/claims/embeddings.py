@@ -8,7 +8,6 @@ from hdnhw.collectives.ascend import run_algorithm
 from hdnhw.collectives.choices import ALGORITHMS
 from hdnhw.collectives.embedding import embed
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.dualnet import DualNetwork
 
 RDNS = (
@@ -29,13 +28,13 @@ def _embedded(texts: Sequence[str]) -> Finding:
     """Embed a ring of all nodes and, where there are 2^n, a hypercube."""
     cases, rows = [], []
     for text in texts:
-        host = build(parse(text))
+        host = build(text)
         assert isinstance(host, DualNetwork), "it is over a product"
         guests = {f"torus({host.num_nodes})": 1}
         if all(factor.is_edge for factor in host.factors):
             guests[f"cube({host.num_nodes.bit_length() - 1})"] = 2 * len(host.levels) + 1
         for guest, most in guests.items():
-            found = embed(host, build(parse(guest)))
+            found = embed(host, build(guest))
             rows.append({"host": text, "guest": guest, "dilation": found.dilation, "congestion": found.congestion})
             cases.append(
                 Case(
@@ -63,7 +62,7 @@ def algorithms() -> Finding:
     """Run algorithms of a hypercube on dual-cubes."""
     cases, rows = [], []
     for r in DUAL_CUBES:
-        network = build(parse(f"dualcube({r})"))
+        network = build(f"dualcube({r})")
         runs = {name: run_algorithm(network, name) for name in ALGORITHMS}
         rows.append(
             {"network": f"F_{r}"} | {name: run.dimension_steps + run.exchange_steps for name, run in runs.items()}

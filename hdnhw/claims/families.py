@@ -7,7 +7,6 @@ from typing import Any
 
 from hdnhw.claims.claim import Case
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import NetworkSpec
 from hdnhw.topology.dualnet import DualNetwork, dual_network
 from hdnhw.topology.graph import Network
@@ -27,7 +26,7 @@ BASES = (
 
 def dual_net(spec: str | NetworkSpec) -> DualNetwork:
     """Return the product or dual-net of a spec."""
-    return dual_network(build(parse(spec) if isinstance(spec, str) else spec), "the claim")
+    return dual_network(build(spec), "the claim")
 
 
 def dual_nets(most: int, *, bases: Sequence[str] = BASES) -> list[DualNetwork]:

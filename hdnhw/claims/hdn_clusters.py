@@ -9,7 +9,6 @@ from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import dual_net
 from hdnhw.claims.hdn_networks import torus_nets, torus_spec
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 
@@ -35,7 +34,7 @@ def joined_fat_trees(ports: int, clusters: int) -> tuple[npt.NDArray[np.int32], 
     nodes : int
         Of a fat tree.
     """
-    network = build(parse(f"fat_tree({ports})"))
+    network = build(f"fat_tree({ports})")
     tree, nodes = metrics.neighbor_table(network), network.num_terminals
     first = np.arange(clusters)[:, None] * len(tree)
     inside = np.where(tree < 0, -1, tree + first[:, :, None])

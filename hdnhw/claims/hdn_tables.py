@@ -18,7 +18,6 @@ from hdnhw.claims.hdn_networks import (
 )
 from hdnhw.networks.build import build
 from hdnhw.networks.design import candidates
-from hdnhw.networks.parse import parse
 from hdnhw.spec import DualNet
 from hdnhw.support.errors import SpecError
 from hdnhw.topology import metrics
@@ -55,7 +54,7 @@ def searched_sizes(network: Network) -> Sizes:
 
 def compare_sizes(published: dict[str, Sizes]) -> list[Case]:
     """Compare nodes, degree and diameter of networks."""
-    networks = {spec: build(parse(spec)) for spec in published}
+    networks = {spec: build(spec) for spec in published}
     return [compare(network, published[spec], searched_sizes(network)) for spec, network in networks.items()]
 
 
@@ -80,7 +79,7 @@ def cycles_row() -> Finding:
     """Search cube-connected cycles."""
     cases = []
     for n in range(3, 13):
-        network, diameter = build(parse(f"ccc({n})")), 2 * n + n // 2 - 2
+        network, diameter = build(f"ccc({n})"), 2 * n + n // 2 - 2
         corrected, large = (n * 2**n, 3, diameter + (n == 3)), n >= 4
         found = searched_sizes(network)
         cases.append(compare(network, (n * 2**n, 3, diameter), found, corrected=corrected, condition=large))
@@ -163,7 +162,7 @@ def cube_ratio() -> Finding:
     """Compute the ratio of hypercubes under several weights."""
     cases = []
     for n in range(1, 15):
-        network = build(parse(f"cube({n})"))
+        network = build(f"cube({n})")
         ratios = {metrics.weighted_cost_ratio(*searched_sizes(network), percent / 100) for percent in range(0, 101, 5)}
         ratio = {round(ratio, 9) for ratio in ratios}
         cases.append(compare(network, 1, ratio.pop() if len(ratio) == 1 else sorted(ratio)))
@@ -268,7 +267,7 @@ def _beside(kind: str) -> Finding:
         sides = {"3D": 3, "2D": 2}.get(kind)
         size = (nodes - 1).bit_length() if sides is None else next(n for n in range(2, nodes) if n**sides >= nodes)
         spec = f"cube({size})" if sides is None else f"torus{(size,) * sides}"
-        less, other_degree, other_hops = searched_sizes(build(parse(spec)))
+        less, other_degree, other_hops = searched_sizes(build(spec))
         better = degree <= other_degree and hops <= other_hops and (degree, hops) != (other_degree, other_hops)
         case = compare(network, f"better than d {other_degree}, D {other_hops} of {spec}", f"d {degree}, D {hops}")
         cases.append(replace(case, holds=better, corrected=hops < other_hops))

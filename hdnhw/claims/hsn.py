@@ -21,7 +21,6 @@ from hdnhw.claims.hsn_nuclei import MOST_NODES, claim_of, diameter_of, edges_of,
 from hdnhw.claims.hsn_slowdown import CLAIMS as SLOWDOWN
 from hdnhw.claims.words import by_share
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
 from hdnhw.topology.graph import Network
@@ -40,7 +39,7 @@ NUCLEI = (
 
 def _networks(most: int = MOST_NODES, *, links: str = "") -> list[SwappedNetwork]:
     """Return HSN(l, G) of all nuclei G and levels l with at most so many nodes, the smallest first."""
-    sizes = {text: build(parse(text)).num_nodes for text in NUCLEI}
+    sizes = {text: build(text).num_nodes for text in NUCLEI}
     specs = [(levels, text) for text in NUCLEI for levels in range(2, 13) if sizes[text] ** levels <= most]
     specs.sort(key=lambda spec: (sizes[spec[1]] ** spec[0], spec))
     return [network_of(f"hsn({levels}, {text}{links})") for levels, text in specs]
@@ -226,7 +225,7 @@ def divisors() -> Finding:
         size, levels = network.nucleus.num_nodes, network.spec.levels
         for top in range(2, size):
             if size % top == 0:
-                cut = build(parse(f"hsn({levels}, {network.spec.nucleus}, top={top})"))
+                cut = build(f"hsn({levels}, {network.spec.nucleus}, top={top})")
                 high, nodes = size ** (levels - 1), np.arange(cut.num_nodes)
                 rest = nodes % size
                 there = rest % top * high + nodes % high - rest + rest // top * top + nodes // high
@@ -270,16 +269,14 @@ def subclass_degrees() -> Finding:
     """Compare the degrees of HCN, HFN and 3-HCN of n dimensions with what is printed."""
     printed = [(f"hcn({k})", k + 1) for k in range(1, 7)] + [(f"hfn({k})", k + 2) for k in range(2, 7)]
     printed += [(text, k + 2) for k in range(1, 5) for text in (f"hcn3({k})", f"hsn(3, cube({k}))")]
-    return judge(
-        [compare(build(parse(text)), degree, degree_bounds(build(parse(text)))[1]) for text, degree in printed]
-    )
+    return judge([compare(build(text), degree, degree_bounds(build(text))[1]) for text, degree in printed])
 
 
 def _below_cube(texts: Sequence[str], condition: str | None = None, *, least: int = 0) -> Finding:
     """See whether diameters are below that of the hypercube of the same size; `least` dimensions are the condition."""
     cases = []
     for text in texts:
-        network = build(parse(text))
+        network = build(text)
         cube, found = log2(network.num_nodes), diameter_of(network)
         cases.append(
             Case(

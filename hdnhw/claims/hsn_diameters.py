@@ -13,7 +13,6 @@ from hdnhw.claims.hsn_corollaries import least_diameter
 from hdnhw.claims.hsn_nuclei import claim_of, diameter_of
 from hdnhw.claims.words import by_order, grown
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import degree_bounds
 
 SEARCHED = 1024
@@ -48,7 +47,7 @@ class Shape:
     def check(self) -> None:
         """Compare a small network with what a search finds."""
         if self.nodes <= SEARCHED:
-            network = build(parse(self.text))
+            network = build(self.text)
             found = network.num_nodes, degree_bounds(network)[1], diameter_of(network)
             assert found == (self.nodes, self.degree, self.diameter), f"closed forms of {self.text}"
 

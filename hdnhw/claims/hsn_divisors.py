@@ -13,7 +13,6 @@ from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
 from hdnhw.collectives.guest import guest_table, host_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import EXCHANGE_ORDERS
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.swapped import SwappedNetwork
@@ -37,14 +36,14 @@ def _networks() -> dict[str, list[SwappedNetwork]]:
     found: dict[str, list[SwappedNetwork]] = {kind: [] for kind in KINDS}
     for kind, texts in KINDS.items():
         for text, levels in product(texts, (2, 3, 4)):
-            size = build(parse(text)).num_nodes
+            size = build(text).num_nodes
             tops = [top for top in range(2, size) if size % top == 0 and top * size ** (levels - 1) <= MOST]
             found[kind] += [_network(f"hsn({levels}, {text}, top={top})") for top in tops]
     return found
 
 
 def _network(text: str) -> SwappedNetwork:
-    network = build(parse(text))
+    network = build(text)
     assert isinstance(network, SwappedNetwork)
     return network
 

@@ -10,7 +10,6 @@ from hdnhw.claims.families import compare
 from hdnhw.claims.words import by_order, grown
 from hdnhw.collectives.guest import host_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import degree_bounds, distances_from, neighbor_table, pair_histogram
 from hdnhw.topology.swapped import SwappedNetwork
@@ -33,7 +32,7 @@ claim_of = partial(Claim, "HSN")
 
 def network_of(text: str) -> SwappedNetwork:
     """Return the HSN that a spec names."""
-    return host_of(build(parse(text)), "a claim of the HSN paper")
+    return host_of(build(text), "a claim of the HSN paper")
 
 
 def diameter_of(network: Network) -> int:

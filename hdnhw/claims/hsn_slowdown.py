@@ -26,7 +26,6 @@ from hdnhw.claims.words import by_word, judge_from_size
 from hdnhw.collectives.emulated import emulate, step_timetable
 from hdnhw.collectives.guest import host_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
 
 Integers = npt.NDArray[np.int64]
@@ -136,12 +135,12 @@ def beside_others() -> Finding:
     rows: list[dict[str, Any]] = []
     networks = []
     for d, (text, other) in HOSTS.items():
-        host = host_of(build(parse(text)), "a claim of the HSN paper")
+        host = host_of(build(text), "a claim of the HSN paper")
         ports, bits = len(host.nucleus.ports), host.num_nodes.bit_length() - 1
         links = [(1, port) for port in range(ports)] + [(2, port) for port in range(2 * ports - bits, ports)]
         tables = [step_timetable(ports, link) for link in links]
         steps = max(step for table in tables for hops in table.values() for step, _ in hops)
-        others = [build(parse(name)) for name in (f"ccc({d})", other)]
+        others = [build(name) for name in (f"ccc({d})", other)]
         cycles, cubelets = (neighbor_table(network).astype(np.int64) for network in others)
         wings, nodes = _butterfly(d), np.arange(d << d)
         assert len(cycles) == len(cubelets) == d << d == host.num_nodes, "networks of one size"

@@ -7,7 +7,6 @@ import numpy as np
 from hdnhw.claims.claim import Case, Claim, Finding, judge
 from hdnhw.claims.families import compare
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.graph import Network
 from hdnhw.topology.metrics import neighbor_table, summarize_distances
 from hdnhw.topology.symmetry import symmetry
@@ -36,7 +35,7 @@ def _sizes(network: Network) -> tuple[int, set[int], int | None]:
 
 def _networks(bases: tuple[tuple[str, int], ...]) -> list[tuple[Network, Network, int]]:
     """Return bases, the dual-nets over them, and their levels."""
-    return [(build(parse(base)), build(parse(f"rdn({base}, {k})")), k) for base, k in bases]
+    return [(build(base), build(f"rdn({base}, {k})"), k) for base, k in bases]
 
 
 def sizes() -> Finding:

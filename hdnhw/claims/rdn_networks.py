@@ -199,7 +199,7 @@ def _table1() -> list[tuple[str, tuple[str, ...]]]:
 def _searched(spec: str) -> tuple[tuple[int, int, int], dict[str, Any]]:
     """Return nodes, degree and diameter, and the record of the search."""
     start = perf_counter()
-    sizes = searched_sizes(build(parse(spec)))
+    sizes = searched_sizes(build(spec))
     return sizes, {"spec": spec, "nodes": sizes[0], "seconds": round(perf_counter() - start, 2)}
 
 
@@ -209,7 +209,7 @@ def table1() -> Finding:
     for spec, printed in _table1():
         sizes, search = _searched(spec)
         computed = (*map(str, sizes), f"{metrics.cost_ratio(*sizes):.2f}")
-        cases.append(compare(build(parse(spec)), printed, computed))
+        cases.append(compare(build(spec), printed, computed))
         names = ("n", "d", "D", "CR")
         row = {"network": spec} | {f"{name} published": value for name, value in zip(names, printed, strict=True)}
         rows.append(row | {f"{name} computed": value for name, value in zip(names, computed, strict=True)})
@@ -228,7 +228,7 @@ def abstract_example() -> Finding:
 
 def cube_ratio() -> Finding:
     """Compute the ratio of hypercubes."""
-    networks = [build(parse(f"cube({n})")) for n in range(1, 21)]
+    networks = [build(f"cube({n})") for n in range(1, 21)]
     return judge([compare(network, 2, metrics.cost_ratio(*searched_sizes(network))) for network in networks])
 
 

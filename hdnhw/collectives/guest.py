@@ -62,9 +62,8 @@ def guest_of(host: SwappedNetwork) -> NetworkSpec | None:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> [str(guest_of(build(parse(f"hsn(2, {text})")))) for text in ("cube(3)", "cube(3), top=2", "torus(6), top=3")]
+    >>> [str(guest_of(build(f"hsn(2, {text})"))) for text in ("cube(3)", "cube(3), top=2", "torus(6), top=3")]
     ['cube(6)', 'cube(4)', 'product(mesh(3), torus(6))']
     """
     nucleus = host.spec.nucleus

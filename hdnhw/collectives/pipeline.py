@@ -137,11 +137,10 @@ def make_pipeline(packing: Packing, words: int) -> Pipeline:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
     >>> from hdnhw.topology.packing import shortest_packing
-    >>> packing = shortest_packing(neighbor_table(build(parse("rdn(cube(3), 1)"))))
+    >>> packing = shortest_packing(neighbor_table(build("rdn(cube(3), 1)")))
     >>> make_pipeline(packing, 4).rounds, make_pipeline(packing, 40).rounds, packing.time * 4
     (127, 1270, Fraction(127, 1))
     """

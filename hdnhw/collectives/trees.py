@@ -220,9 +220,8 @@ def tree_family(network: Network) -> TreeFamily:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> family = tree_family(build(parse("rdn(cube(2), 1)")))
+    >>> family = tree_family(build("rdn(cube(2), 1)"))
     >>> [str(weight) for weight in family.weights], family.nodes, family.degree
     (['5/27', '5/27', '17/54', '17/54'], 32, 3)
     """

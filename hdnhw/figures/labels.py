@@ -43,9 +43,8 @@ def label_of(network: Network, node: int, how: str) -> str:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> [label_of(build(parse(text)), 9, "address") for text in ("dualcube(3)", "hsn(3, cube(2))", "rdn(cube(2), 1)")]
+    >>> [label_of(build(text), 9, "address") for text in ("dualcube(3)", "hsn(3, cube(2))", "rdn(cube(2), 1)")]
     ['01001', '021', '0.2/0.1']
     """
     return str(node) if how == "number" else network.paper_address(node)

@@ -61,9 +61,8 @@ def disjoint_routes(network: Network, src: int, dst: int) -> list[list[int]]:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> disjoint_routes(build(parse("rdn(cube(1), 1)")), 0, 3)
+    >>> disjoint_routes(build("rdn(cube(1), 1)"), 0, 3)
     [[0, 4, 5, 2, 3], [0, 1, 6, 7, 3]]
     """
     if not is_addressable(network):
@@ -117,9 +116,8 @@ def linked_routes(network: Network, sources: Sequence[int], targets: Sequence[in
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> linked_routes(build(parse("rdn(cube(1), 1)")), [0, 3], [7, 2])
+    >>> linked_routes(build("rdn(cube(1), 1)"), [0, 3], [7, 2])
     [[3, 2], [0, 1, 6, 7]]
     """
     pairs = [(src, dst) for src, dst in product(sources, targets) if src != dst]

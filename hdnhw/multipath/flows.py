@@ -38,10 +38,9 @@ def shortest_disjoint_paths(table: Table, source: int, target: int) -> list[list
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> shortest_disjoint_paths(neighbor_table(build(parse("mesh(2, 3)"))), 0, 5)
+    >>> shortest_disjoint_paths(neighbor_table(build("mesh(2, 3)")), 0, 5)
     [[0, 1, 2, 5], [0, 3, 4, 5]]
     """
     if source == target:
@@ -76,10 +75,9 @@ def shortest_linkage(table: Table, sources: Sequence[int], targets: Sequence[int
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> shortest_linkage(neighbor_table(build(parse("mesh(2, 3)"))), [0, 5], [2, 3])
+    >>> shortest_linkage(neighbor_table(build("mesh(2, 3)")), [0, 5], [2, 3])
     [[0, 3], [5, 2]]
     """
     nodes, ports = table.shape

@@ -33,8 +33,7 @@ def waypoints_along(plan: RoutingPlan, path: Sequence[int]) -> list[int] | None:
     The ring of six goes the shorter way, and from an even node the upward way if both are as long.
 
     >>> from hdnhw.rules.plan import plan
-    >>> from hdnhw.networks.parse import parse
-    >>> ring = plan(parse("torus(6)"))
+    >>> ring = plan("torus(6)")
     >>> waypoints_along(ring, [0, 1, 2, 3])
     []
     >>> waypoints_along(ring, [0, 5, 4, 3, 2])

@@ -247,12 +247,12 @@ def _ranked_plan(rule: HopRule) -> RoutingPlan:
     return RoutingPlan(rule, Proof("ranking", channels, None, True), rule.num_vcs, tuple(shapes))
 
 
-def plan(spec: NetworkSpec, modes: str | None = None, lanes: int = 1) -> RoutingPlan:
+def plan(spec: NetworkSpec | str, modes: str | None = None, lanes: int = 1) -> RoutingPlan:
     """Make the routing plan of a network, proved deadlock-free.
 
     Parameters
     ----------
-    spec : NetworkSpec
+    spec : NetworkSpec or str
     modes : str, optional
         One letter f or O a level, level k first; the default ``O..Of`` needs two classes on any channel. Of networks
         without a table-free rule one of :data:`hdnhw.rules.table.TABLE_MODES`.

@@ -25,12 +25,12 @@ from hdnhw.spec import NetworkSpec
 from hdnhw.support.errors import SpecError
 
 
-def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan:
+def fabric_plan(spec: NetworkSpec | str, modes: str | None, lanes: int) -> RoutingPlan:
     """Return the routing plan of a machine, proved deadlock-free.
 
     Parameters
     ----------
-    spec : NetworkSpec
+    spec : NetworkSpec or str
     modes : str or None
         Those of :func:`hdnhw.rules.plan.plan`; or one of :data:`hdnhw.rules.plan.SCHEMES`, alone or with such behind a
         colon.
@@ -45,9 +45,8 @@ def fabric_plan(spec: NetworkSpec, modes: str | None, lanes: int) -> RoutingPlan
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> for modes in (None, "valiant", "adaptive"):
-    ...     made = fabric_plan(parse("torus(5)"), modes, 1)
+    ...     made = fabric_plan("torus(5)", modes, 1)
     ...     print(made.num_vcs, made.first_vc)
     (2, 2) 0
     (4, 4) 2

@@ -143,10 +143,9 @@ def best_packing(table: Table) -> Packing:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> [str(best_packing(neighbor_table(build(parse(spec)))).time) for spec in ("cube(4)", "ccc(3)")]
+    >>> [str(best_packing(neighbor_table(build(spec))).time) for spec in ("cube(4)", "ccc(3)")]
     ['15/4', '23/3']
     """
     least = allgather_time(table)

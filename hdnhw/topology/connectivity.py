@@ -43,10 +43,9 @@ def node_connectivity(table: Table, found: Symmetry | None, *, work: int = WORK)
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> table = neighbor_table(build(parse("rdn(cube(3), 1)")))
+    >>> table = neighbor_table(build("rdn(cube(3), 1)"))
     >>> node_connectivity(table, symmetry(table))
     4
     """

@@ -109,10 +109,9 @@ def bisection(table: Table, starts: Sequence[Half] = (), *, at_least: int = 0, q
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> found = bisection(neighbor_table(build(parse("rdn(torus(6), 1)"))))
+    >>> found = bisection(neighbor_table(build("rdn(torus(6), 1)")))
     >>> found.edges, found.exact
     (12, True)
     """
@@ -153,10 +152,9 @@ def spectral_cut(table: Table) -> int:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> spectral_cut(neighbor_table(build(parse("slim_fly(5)"))))
+    >>> spectral_cut(neighbor_table(build("slim_fly(5)")))
     63
     """
     nodes = len(table)

@@ -56,11 +56,10 @@ def flow_bound(table: Table) -> Fraction | None:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
     >>> specs = ("cube(4)", "torus(8)", "torus(4, 8)", "complete(5)", "rdn(cube(3), 1)")
-    >>> [int(flow_bound(neighbor_table(build(parse(spec))))) for spec in specs]
+    >>> [int(flow_bound(neighbor_table(build(spec)))) for spec in specs]
     [8, 8, 32, 1, 176]
     """
     flow = least_load(table)

@@ -173,11 +173,10 @@ class Network(ABC):
 
         Examples
         --------
-        >>> from hdnhw.networks.parse import parse
         >>> from hdnhw.networks.build import build
-        >>> build(parse("rdn(cube(3), 1)")).format_node(77)
+        >>> build("rdn(cube(3), 1)").format_node(77)
         '1.1/1.0.1'
-        >>> build(parse("hsn(2, star(4))")).format_node(77)
+        >>> build("hsn(2, star(4))").format_node(77)
         '0.2.3.1/0.3.2.1'
         """
         parts = self.address_of(self.decode(self.check_node(node)))

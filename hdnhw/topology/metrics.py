@@ -127,9 +127,8 @@ def switch_table(network: Network, table: npt.NDArray[np.int32]) -> npt.NDArray[
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> network = build(parse("concentrated(torus(3), 2)"))
+    >>> network = build("concentrated(torus(3), 2)")
     >>> switch_table(network, neighbor_table(network))[:, :2].tolist()
     [[1, 2], [2, 0], [0, 1]]
     """

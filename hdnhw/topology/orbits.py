@@ -140,11 +140,10 @@ def representatives(network: DualNetwork) -> list[tuple[int, int]] | None:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> representatives(build(parse("rdn(cube(3), 2)")))
+    >>> representatives(build("rdn(cube(3), 2)"))
     [(0, 32768)]
-    >>> len(representatives(build(parse("hdn(torus(2, 3, 5), [[0], [2]])"))))
+    >>> len(representatives(build("hdn(torus(2, 3, 5), [[0], [2]])")))
     13
     """
     factors, classes = _copies(network)

@@ -114,11 +114,10 @@ def allgather_time(table: Table, *, terminals: bool = False) -> Fraction:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
     >>> for spec in ("torus(9)", "cube(4)", "torus(4, 8)", "rdn(cube(3), 1)", "hsn(2, cube(2))"):
-    ...     print(spec, allgather_time(neighbor_table(build(parse(spec)))))
+    ...     print(spec, allgather_time(neighbor_table(build(spec))))
     torus(9) 4
     cube(4) 15/4
     torus(4, 8) 31/4
@@ -156,10 +155,9 @@ def allreduce_bound(table: Table) -> Fraction:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> table = neighbor_table(build(parse("cube(3)")))
+    >>> table = neighbor_table(build("cube(3)"))
     >>> allreduce_bound(table), 2 * allgather_time(table) / 8
     (Fraction(7, 12), Fraction(7, 12))
     """
@@ -209,10 +207,9 @@ def shortest_packing(table: Table) -> Packing:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> packing = shortest_packing(neighbor_table(build(parse("rdn(cube(2), 1)"))))
+    >>> packing = shortest_packing(neighbor_table(build("rdn(cube(2), 1)")))
     >>> packing.trees, packing.load, packing.time, int(packing.depths.max())
     (3, 31, Fraction(31, 3), 6)
     """

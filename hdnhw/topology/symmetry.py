@@ -72,10 +72,9 @@ def symmetry(table: Table, *, fixed: int | None = None, work: int = WORK) -> Sym
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> found = symmetry(neighbor_table(build(parse("rdn(cube(3), 1)"))))
+    >>> found = symmetry(neighbor_table(build("rdn(cube(3), 1)")))
     >>> found.order, found.node_symmetric, found.edge_symmetric, int(found.edge_orbit.max()) + 1
     (4608, True, False, 2)
     """
@@ -100,10 +99,9 @@ def differ(table: Table, sets: Iterable[Sequence[int]], *, rounds: int = 16) -> 
     --------
     Of a dual-cube, cross-edges are unlike the others.
 
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> table = neighbor_table(build(parse("dualcube(5)")))
+    >>> table = neighbor_table(build("dualcube(5)"))
     >>> differ(table, [(0, 1), (0, 2)]), differ(table, [(0, other) for other in table[0]])
     (False, True)
     """

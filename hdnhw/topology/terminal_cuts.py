@@ -81,10 +81,9 @@ def terminal_bisection(table: Table, terminals: int, *, quick: bool = False) -> 
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.topology.metrics import neighbor_table
     >>> from hdnhw.networks.build import build
-    >>> found = terminal_bisection(neighbor_table(build(parse("fat_tree(4)"))), 16)
+    >>> found = terminal_bisection(neighbor_table(build("fat_tree(4)")), 16)
     >>> found.edges, found.exact, int(found.inside[:16].sum())
     (8, True, 8)
     """

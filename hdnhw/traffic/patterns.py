@@ -200,9 +200,8 @@ def parse_pattern(text: str, network: Network) -> Pattern:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> parse_pattern("hotspot(0.2)", build(parse("cube(3)"))).text
+    >>> parse_pattern("hotspot(0.2)", build("cube(3)")).text
     'hotspot(0.2, 0)'
     """
     name, arguments = read_expression(text, PATTERNS, "pattern", called=CALLED)

@@ -51,7 +51,7 @@ def test_the_largest_kautz_graph_of_each_cost(monkeypatch):
     monkeypatch.setattr(cost_ratios, "MOST_NODES", 120)
     largest = {}
     for d, n in product(range(2, 8), range(2, 6)):
-        network = build(parse(f"kautz({d}, {n})"))
+        network = build(f"kautz({d}, {n})")
         if network.num_nodes <= 120:
             cost = degree_bounds(network)[1] + summarize_distances(network).diameter
             largest[cost] = max(largest.get(cost, 0), network.num_nodes)

@@ -8,7 +8,6 @@ from hdnhw.collectives.exchange import exchange_schedule
 from hdnhw.collectives.executor import execute
 from hdnhw.networks import registry
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
 
@@ -30,7 +29,7 @@ def is_told(network, chips, kind):
     ("sizes", "parts", "channels"), [((8, 8), (2, 2), 4 * 4), ((4, 8, 4), (2, 2, 2), 2 * (8 + 4 + 8))]
 )
 def test_a_torus_in_chips_is_the_torus(sizes, parts, channels):
-    network, torus = build(cut_torus(sizes, parts)), build(parse(f"torus({', '.join(map(str, sizes))})"))
+    network, torus = build(cut_torus(sizes, parts)), build(f"torus({', '.join(map(str, sizes))})")
     for node in range(torus.num_nodes):
         assert sorted(network.neighbors(node).values()) == sorted(torus.neighbors(node).values())
     is_told(network, chip_of(network, 16), "link")

@@ -9,7 +9,6 @@ from bench import long_vectors, node_symmetry, total_exchange, wide_diameter
 from hdnhw.claims.families import dual_net
 from hdnhw.multipath.disjoint import length_bound
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.symmetry import symmetry
 
@@ -111,4 +110,4 @@ def test_walks_are_no_longer_than_proved(free):
     ],
 )
 def test_trees_by_digits_take_the_least_time(text, time, trees):
-    assert long_vectors.digit_time(build(parse(text))) == (time, trees)
+    assert long_vectors.digit_time(build(text)) == (time, trees)

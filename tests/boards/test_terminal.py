@@ -11,14 +11,13 @@ from hdnhw.boards.terminal import PacketChecker, PacketGenerator, Terminal, Traf
 from hdnhw.machine.chips import lay_chips
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.address import AddressLayout
 
 NETWORKS = ["dualcube(2)", "mesh(2, 3)", "torus(3, 5)", "hdn(torus(2, 3), [[1]])"]
 
 
 def layout_of(text):
-    return AddressLayout(build(parse(text)))
+    return AddressLayout(build(text))
 
 
 def mixed(flit, width):
@@ -232,7 +231,7 @@ def test_terminal_counts_drops(simulate):
 )
 @pytest.mark.parametrize("width", [8, 16, 40])
 def test_what_is_due_is_the_sum_over_all_packets(text, cut, width):
-    chips = lay_chips(build(parse(text)), cut)
+    chips = lay_chips(build(text), cut)
     layout = AddressLayout(chips.network)
     flits = FlitFormat(width, layout.width, 1)
     address = [int(each) for each in layout.of_nodes]

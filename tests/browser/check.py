@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import hdnhw
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
 from tests.browser.window import Browser, QApplication, QPoint, Qt, QTest
@@ -155,7 +154,7 @@ def check_packets(browser):
 def check_load(browser, spec):
     """Compare the most loaded channel with that of the library."""
     browser.press("4")
-    most = routing_statistics(plan(parse(spec))).max_channel_load
+    most = routing_statistics(plan(spec)).max_channel_load
     browser.until(f"document.getElementById('load-out').innerText.includes('0 to {most} routes')")
     browser.shot("load")
 

@@ -9,7 +9,6 @@ import pytest
 
 from hdnhw.claims.literal.algorithm1 import algorithm1_lengths, algorithm1_route
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
@@ -67,7 +66,7 @@ def all_lengths(network, table):
 
 @pytest.mark.parametrize("instance", INSTANCES)
 def test_reference_figures(instance):
-    network = build(parse(instance["spec"]))
+    network = build(instance["spec"])
     table = neighbor_table(network)
     distances, lengths = all_distances(table), all_lengths(network, table)
     apart = ~np.eye(len(table), dtype=bool)
@@ -91,7 +90,7 @@ def test_reference_figures(instance):
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_shortest_on_products_and_dual_cubes(text):
-    network = build(parse(text))
+    network = build(text)
     table = neighbor_table(network)
     assert np.array_equal(all_lengths(network, table), all_distances(table))
 
@@ -112,18 +111,18 @@ def test_shortest_on_products_and_dual_cubes(text):
     ],
 )
 def test_base_routing_is_dimension_order(text, src, dst, route):
-    assert algorithm1_route(build(parse(text)), src, dst) == route
+    assert algorithm1_route(build(text), src, dst) == route
 
 
 def test_same_class_starts_with_the_cross_edge():
-    network = build(parse("rdn(cube(2), 1)"))
+    network = build("rdn(cube(2), 1)")
     src, dst = network.parse_node("0.0/0.1"), network.parse_node("0.3/0.1")
     steps = [network.format_node(node) for node in algorithm1_route(network, src, dst)]
     assert steps == ["0.0/0.1", "1.1/0.0", "1.1/1.0", "1.1/1.1", "0.3/0.1"]
 
 
 def test_counterexample_of_e3_comes_back_to_a_node():
-    network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
+    network = build("hdn(cube(2), [[0], [0, 1]])")
     src, dst = network.parse_node("0.0/0.0/0.1"), network.parse_node("1.0/1.1/0.0")
     route = algorithm1_route(network, src, dst)
     steps = [network.format_node(node) for node in route]
@@ -135,7 +134,7 @@ def test_counterexample_of_e3_comes_back_to_a_node():
     ("text", "percent"), [("hdn(cube(2), [[0], [0, 1]])", 11), ("hdn(cube(2), [[0], [0]])", 0), ("rdn(torus(3), 1)", 0)]
 )
 def test_share_of_routes_that_come_back(text, percent):
-    network = build(parse(text))
+    network = build(text)
     n = network.num_nodes
     routes = [algorithm1_route(network, src, dst) for src in range(n) for dst in range(n)]
     back = sum(len(set(route)) < len(route) for route in routes)
@@ -145,7 +144,7 @@ def test_share_of_routes_that_come_back(text, percent):
 @pytest.mark.parametrize(("src", "dst", "bad"), [(-1, 0, -1), (0, 128, 128), (128, -1, 128)])
 def test_node_out_of_range(src, dst, bad):
     with pytest.raises(ValueError, match=rf"^node of rdn\(cube\(3\), 1\) must be 0 to 127, not {bad}$"):
-        algorithm1_route(build(parse("rdn(cube(3), 1)")), src, dst)
+        algorithm1_route(build("rdn(cube(3), 1)"), src, dst)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,7 @@ def test_node_out_of_range(src, dst, bad):
     ],
 )
 def test_lengths_without_routes(text):
-    network = build(parse(text))
+    network = build(text)
     nodes, some = range(network.num_nodes), [5, network.num_nodes - 1]
     lengths = algorithm1_lengths(network)
     assert lengths.tolist() == [[len(algorithm1_route(network, u, v)) - 1 for v in nodes] for u in nodes]

@@ -4,6 +4,7 @@ import pytest
 
 from hdnhw.claims import hdn_tables
 from hdnhw.claims.claim import Verdict
+from hdnhw.networks.build import build
 from hdnhw.topology.metrics import neighbor_table
 
 SMALL = "\n".join(line for line in hdn_tables.TABLE3.splitlines() if "80" not in line and "19" not in line)
@@ -76,5 +77,5 @@ def test_the_ratio_falls_where_a_class_becomes_one_cluster_or_a_factor_another()
 def test_the_least_torus_of_60_nodes_is_a_cube():
     """4 x 4 x 4 is the 6-cube, and its ratio 1."""
     assert hdn_tables._others(60) == 1
-    network = hdn_tables.build(hdn_tables.parse("torus(4, 4, 4)"))
+    network = build("torus(4, 4, 4)")
     assert neighbor_table(network).shape == (64, 6)

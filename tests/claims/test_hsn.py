@@ -19,7 +19,6 @@ from hdnhw.claims import (
 from hdnhw.claims.claim import Verdict
 from hdnhw.collectives.emulated import published_steps
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table, summarize_distances
 from hdnhw.topology.swapped import SwappedNetwork
 
@@ -110,7 +109,7 @@ def test_steps_of_a_hypercube_on_other_networks(monkeypatch):
             hsn_slowdown._move(table, np.array(starts), [np.array(ports)])
     with pytest.raises(AssertionError, match="the neighbors of w"):
         hsn_slowdown._butterfly_word(np.roll(hsn_slowdown._butterfly(4), 1, axis=0), 4, 0)
-    table = neighbor_table(build(parse("hypernet(4, 2)"))).astype(np.int64)
+    table = neighbor_table(build("hypernet(4, 2)")).astype(np.int64)
     assert [hsn_slowdown._hypernet_bit(table, (4, 3), bit) for bit in range(7)] == [1] * 4 + [7] * 3
     with pytest.raises(AssertionError, match="the neighbors in the hypercube"):
         hsn_slowdown._hypernet_bit(table[:, [1, 0, 2, 3, 4]], (4, 3), 6)

@@ -4,7 +4,6 @@ import pytest
 
 from hdnhw.claims.literal.total_exchange import Ident, literal_broadcast, literal_scatter, sizes_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 
 
 def informed(got, source):
@@ -16,7 +15,7 @@ def informed(got, source):
 
 @pytest.mark.parametrize("text", ["rdn(torus(3), 1)", "rdn(cube(2), 1)", "rdn(cube(1), 2)"])
 def test_ids_are_those_of_the_network(text):
-    network = build(parse(text))
+    network = build(text)
     size = int((network.num_nodes // 2) ** 0.5)
     for node in range(network.num_nodes):
         ident = Ident(node // size**2, node // size % size, node % size)

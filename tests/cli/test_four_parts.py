@@ -6,14 +6,13 @@ import pytest
 
 from hdnhw.claims.literal.four_parts import four_parts, node_at_parts
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 
 NETWORKS = ["hdn(cube(2), [[0], [0, 1]])", "hdn(torus(2, 3), [[1]])", "rdn(cube(1), 2)", "dualcube(3)"]
 
 
 @pytest.mark.parametrize("text", NETWORKS)
 def test_cross_edges_exchange_cluster_and_super_node(text):
-    network = build(parse(text))
+    network = build(text)
     seen = set()
     for node in range(network.num_nodes):
         parts = four_parts(network, node)

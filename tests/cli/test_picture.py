@@ -13,7 +13,6 @@ import pytest
 
 from hdnhw.library.papers import PICTURES
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from tests.conftest import each
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -118,7 +117,7 @@ def draw(run):
 
 
 def graph_of(spec, dead=()):
-    network = build(parse(spec))
+    network = build(spec)
     graph = networkx.DiGraph()
     graph.add_nodes_from(set(range(network.num_nodes)) - set(dead))
     for node in graph:
@@ -143,7 +142,7 @@ def nodes_of(hops):
 )
 def test_a_route_is_as_long_as_the_distance(draw, spec, src, dst):
     drawing, _ = draw(f"'{spec}' --route {src} {dst}")
-    graph, network = graph_of(spec), build(parse(spec))
+    graph, network = graph_of(spec), build(spec)
     path = nodes_of(drawing.hops["path0"])
     assert (path[0], path[-1]) == (network.parse_node(src), network.parse_node(dst))
     assert networkx.is_simple_path(graph, path)
@@ -203,7 +202,7 @@ def test_paths_of_the_paper_that_meet_are_shown(draw):
 def test_what_is_dead_is_crossed_out_and_breaks_paths(draw):
     drawing, result = draw("'hdn(cube(3), [[0]])' --paths 0 63 --dead-nodes 4 58 --dead-channels 31:cross1 34:dim1")
     paths = {name: nodes_of(hops) for name, hops in drawing.hops.items()}
-    network = build(parse("hdn(cube(3), [[0]])"))
+    network = build("hdn(cube(3), [[0]])")
     channels = {(31, network.neighbors(31)["cross1"]), (34, network.neighbors(34)["dim1"])}
     broken = {name for name, path in paths.items() if {4, 58} & set(path) or channels & set(pairwise(path))}
     assert drawing.dashed == broken
@@ -238,7 +237,7 @@ def test_no_way_around(run):
 
 def test_a_fan_leads_to_different_clusters(draw):
     drawing, _ = draw("'hdn(cube(3), [[0]])' --fan 0")
-    network, graph = build(parse("hdn(cube(3), [[0]])")), graph_of("hdn(cube(3), [[0]])")
+    network, graph = build("hdn(cube(3), [[0]])"), graph_of("hdn(cube(3), [[0]])")
     paths = [nodes_of(hops) for hops in drawing.hops.values()]
     assert len(paths) == 4
     assert {path[0] for path in paths} == {0}
@@ -285,7 +284,7 @@ def test_the_edges_of_a_cluster(draw):
 
 def test_the_edges_of_a_cluster_over_any_base(draw):
     drawing, _ = draw("'rdn(petersen(), 1)' --cluster 25")
-    network = build(parse("rdn(petersen(), 1)"))
+    network = build("rdn(petersen(), 1)")
     assert drawing.hops == {"cluster": [(node, network.neighbors(node)["cross1"]) for node in range(20, 30)]}
 
 
@@ -394,7 +393,7 @@ def test_one_step_and_several(draw):
 def test_a_step_of_an_exchange_has_the_messages_of_all_nodes(draw):
     drawing, _ = draw("'rdn(cube(2), 1)' --collective exchange --step 0")
     (hops,) = drawing.hops.values()
-    network = build(parse("rdn(cube(2), 1)"))
+    network = build("rdn(cube(2), 1)")
     assert sorted(hops) == [(node, network.neighbors(node)["dim0"]) for node in range(32)]
 
 
@@ -402,9 +401,9 @@ def test_a_step_of_an_exchange_has_the_messages_of_all_nodes(draw):
     ("spec", "label"),
     [
         ("hsn(3, cube(2))", lambda node: np.base_repr(node, 4).zfill(3)),
-        ("hsn(2, star(4))", lambda node: build(parse("hsn(2, star(4))")).format_node(node)),
+        ("hsn(2, star(4))", lambda node: build("hsn(2, star(4))").format_node(node)),
         ("dualcube(4)", lambda node: f"{node:07b}"),
-        ("rdn(cube(2), 1)", lambda node: build(parse("rdn(cube(2), 1)")).format_node(node)),
+        ("rdn(cube(2), 1)", lambda node: build("rdn(cube(2), 1)").format_node(node)),
     ],
 )
 def test_addresses_have_room(draw, spec, label):

@@ -6,7 +6,6 @@ from itertools import pairwise
 import networkx
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 
 SPEC = "hdn(cube(2), [[0]])"
@@ -19,7 +18,7 @@ def test_every_way_leads_around_what_is_dead(run):
     assert status == 0
     result = json.loads(out)
     assert (result["dead_nodes"], result["dead_channels"]) == (dead_nodes, ["0:cross1", "2:dim0", "12:dim1"])
-    rule, network = plan(parse(SPEC)).rule, plan(parse(SPEC)).network
+    rule, network = plan(SPEC).rule, plan(SPEC).network
     graph = networkx.DiGraph()
     for node in range(16):
         for name, other in network.neighbors(node).items():

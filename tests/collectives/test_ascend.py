@@ -13,7 +13,6 @@ from hdnhw.collectives.cube_machine import PRIME
 from hdnhw.collectives.swapvalues import SwapMachine
 from hdnhw.collectives.transforms import part
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
@@ -30,22 +29,18 @@ SPECS = [
 ]
 
 
-def network(text):
-    return build(parse(text))
-
-
 def size(text):
     """Return l and the dimensions of the hypercube: lk, or fewer over a divisor."""
-    host = network(text)
+    host = build(text)
     return host.spec.levels, len(host.radices)
 
 
 @each(("text", "name", "swaps"), list(product(SPECS, ALGORITHMS, SWAPS)))
 def test_results_are_right(text, name, swaps):
-    run = run_algorithm(network(text), name, swaps, seed=7)
+    run = run_algorithm(build(text), name, swaps, seed=7)
     bits = size(text)[1]
     steps = {"round-trip": 2 * bits, "sort": bits * (bits + 1) // 2, "convolution": 3 * bits}
-    assert (run.verified, run.checked) == (True, network(text).num_nodes)
+    assert (run.verified, run.checked) == (True, build(text).num_nodes)
     assert run.dimension_steps == steps.get(name, bits)
 
 
@@ -53,9 +48,7 @@ def test_results_are_right(text, name, swaps):
 def test_exchange_steps_are_those_of_theorem_3_1(text):
     levels = size(text)[0]
     runs = {
-        (name, swaps): run_algorithm(network(text), name, swaps).exchange_steps
-        for name in ALGORITHMS
-        for swaps in SWAPS
+        (name, swaps): run_algorithm(build(text), name, swaps).exchange_steps for name in ALGORITHMS for swaps in SWAPS
     }
     assert runs["ascend", "paper"] == runs["descend", "paper"] == runs["ascend", "lazy"] == 2 * (levels - 1)
     assert runs["round-trip", "lazy"] == 2 * (levels - 1)
@@ -89,7 +82,7 @@ def test_the_descend_algorithm_is_a_fourier_transform():
     root = pow(3, (PRIME - 1) // 16, PRIME)
     assert pow(root, 8, PRIME) == PRIME - 1
     expected = [sum(int(x) * pow(root, place * j, PRIME) for j, x in enumerate(values)) % PRIME for place in range(16)]
-    machine = SwapMachine(network("hsn(2, cube(2))"), values)
+    machine = SwapMachine(build("hsn(2, cube(2))"), values)
     for bit in (3, 2, 1, 0):
         machine.combine(bit, part)
     machine.home()
@@ -107,8 +100,8 @@ class Small:
     ("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(3), top=2)", "dualcube(3)"], SWAPS))
 )
 def test_a_convolution_is_that_of_numpy(text, swaps):
-    nodes = network(text).num_nodes
-    (machine, _), checked, verified = products.convolution(nodes, partial(machine_of, network(text)), swaps, Small())
+    nodes = build(text).num_nodes
+    (machine, _), checked, verified = products.convolution(nodes, partial(machine_of, build(text)), swaps, Small())
     one, other = (Small().integers(0, 0, nodes) for _ in range(2))
     line = np.convolve(one, other)
     around = line[:nodes] + np.append(line[nodes:], 0)
@@ -120,9 +113,9 @@ def test_a_convolution_is_that_of_numpy(text, swaps):
     ("text", "swaps"), list(product(["hsn(3, cube(2))", "hsn(2, cube(2))", "hcn(2)", "dualcube(4)"], SWAPS))
 )
 def test_a_product_of_matrices_is_that_of_numpy(text, swaps):
-    nodes = network(text).num_nodes
+    nodes = build(text).num_nodes
     k, i, j = (1 << bits for bits in products.matrix_sizes(nodes))
-    (machine, _), _, verified = products.matrix_product(nodes, partial(machine_of, network(text)), swaps, Small())
+    (machine, _), _, verified = products.matrix_product(nodes, partial(machine_of, build(text)), swaps, Small())
     wanted = Small().integers(0, 0, (i, k)) @ Small().integers(0, 0, (k, j))
     assert verified
     assert (machine.values.reshape(k, i, j) == wanted).all()
@@ -130,29 +123,29 @@ def test_a_product_of_matrices_is_that_of_numpy(text, swaps):
 
 @pytest.mark.parametrize("levels", [3, 6])
 def test_matrices_on_whole_levels_take_the_swaps_of_one_ascend_algorithm(levels):
-    run = run_algorithm(network(f"hsn({levels}, cube(1))"), "matrix")
+    run = run_algorithm(build(f"hsn({levels}, cube(1))"), "matrix")
     assert (run.dimension_steps, run.exchange_steps) == (levels, 2 * (levels - 1))
 
 
 def test_operands_that_do_not_meet_are_found(monkeypatch):
     monkeypatch.setattr(SwapMachine, "home", lambda _: None)
     with pytest.raises(AssertionError, match="factors meet in one node"):
-        run_algorithm(network("hsn(3, cube(2))"), "matrix")
+        run_algorithm(build("hsn(3, cube(2))"), "matrix")
 
 
 @pytest.mark.parametrize("name", ["ascend", "descend", "convolution"])
 def test_values_that_are_not_home_are_found(name, monkeypatch):
     monkeypatch.setattr(SwapMachine, "home", lambda _: None)
-    assert not run_algorithm(network("hsn(3, cube(2))"), name).verified
+    assert not run_algorithm(build("hsn(3, cube(2))"), name).verified
 
 
 def test_prefix_sums_without_those_before_are_found(monkeypatch):
     monkeypatch.setattr("hdnhw.collectives.ascend._add_up", lambda own, *_: own)
-    assert not run_algorithm(network("hsn(3, cube(2))"), "prefix").verified
+    assert not run_algorithm(build("hsn(3, cube(2))"), "prefix").verified
 
 
 def test_of_many_values_some_are_compared():
-    run = run_algorithm(network("hsn(7, cube(2))"), "ascend")
+    run = run_algorithm(build("hsn(7, cube(2))"), "ascend")
     assert (run.checked, run.verified) == (len(range(0, 1 << 14, 17)), True)
 
 
@@ -177,4 +170,4 @@ def test_of_many_values_some_are_compared():
 )
 def test_what_is_refused(text, name, swaps, message):
     with pytest.raises(SpecError, match=message):
-        run_algorithm(network(text), name, swaps)
+        run_algorithm(build(text), name, swaps)

@@ -9,7 +9,6 @@ from hdnhw.collectives.operations import BACKWARDS, operation_schedule
 from hdnhw.networks.build import build
 from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
 from hdnhw.networks.families.swapped import hsn
-from hdnhw.networks.parse import parse
 from hdnhw.spec import complete, cube, ghc, mesh, torus
 
 SPECS = [
@@ -73,7 +72,7 @@ def test_it_costs_what_the_operation_costs_that_it_is_backwards(spec, name):
 
 
 def broken(text, name, change):
-    schedule = operation_schedule(build(parse(text)), name)
+    schedule = operation_schedule(build(text), name)
     return replace(schedule, steps=change(schedule.steps))
 
 

@@ -13,12 +13,11 @@ from hdnhw.collectives.operations import allreduce_phases, operation_schedule
 from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.prefix import allreduce_schedule, scan_schedule
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import OPERATORS
 from hdnhw.support.errors import SpecError
 
-RDN = build(parse("rdn(cube(2), 1)"))
-TORUS = build(parse("torus(5, 2)"))
+RDN = build("rdn(cube(2), 1)")
+TORUS = build("torus(5, 2)")
 
 
 @pytest.mark.parametrize("name", OPERATORS)

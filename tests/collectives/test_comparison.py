@@ -5,13 +5,12 @@ import pytest
 from hdnhw.collectives.comparison import compared
 from hdnhw.collectives.cost import any_partner_bound
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 
 
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "torus(4, 4)", "torus(3, 5)"])
 def test_none_is_below_the_bound(text):
-    network = build(parse(text))
+    network = build(text)
     algorithms, nodes = compared(network), network.num_nodes
     names = ["short", "long", "ring", "doubling"]
     assert [algorithm.name for algorithm in algorithms] == (names if nodes in (16, 32) else names[:3])
@@ -28,4 +27,4 @@ def test_none_is_below_the_bound(text):
 
 def test_networks_without_schedules():
     with pytest.raises(SpecError, match="a schedule in steps is for products"):
-        compared(build(parse("star(4)")))
+        compared(build("star(4)"))

@@ -8,7 +8,6 @@ import pytest
 
 from hdnhw.collectives.cost import Cost, corrected_formula, lower_bound, multicast_bound, paper_formula
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "networks.json"
 EXCHANGES = [row for row in json.loads(REFERENCE.read_text())["instances"] if "total_exchange" in row]
@@ -20,7 +19,7 @@ def cost_of(row):
 
 @pytest.mark.parametrize("instance", EXCHANGES, ids=lambda instance: instance["spec"])
 def test_total_exchange_is_that_of_the_reference(instance):
-    network, expected = build(parse(instance["spec"])), instance["total_exchange"]
+    network, expected = build(instance["spec"]), instance["total_exchange"]
     assert lower_bound(network, "exchange").words == Fraction(expected["lower_bound_words"])
     if "theorem3_as_printed" in expected:
         assert paper_formula(network, "exchange") == cost_of(expected["theorem3_as_printed"])
@@ -49,13 +48,13 @@ def test_total_exchange_is_that_of_the_reference(instance):
     ],
 )
 def test_formulas_as_printed(text, operation, startups, words):
-    assert paper_formula(build(parse(text)), operation) == Cost(startups, words)
+    assert paper_formula(build(text), operation) == Cost(startups, words)
 
 
 @pytest.mark.parametrize(("text", "operation"), [("torus(4, 4)", "exchange"), ("hdn(cube(2), [[0]])", "scatter")])
 def test_where_the_papers_have_no_formula(text, operation):
-    assert paper_formula(build(parse(text)), operation) is None
-    assert corrected_formula(build(parse("torus(4, 4)"))) is None
+    assert paper_formula(build(text), operation) is None
+    assert corrected_formula(build("torus(4, 4)")) is None
 
 
 @pytest.mark.parametrize(
@@ -73,13 +72,13 @@ def test_where_the_papers_have_no_formula(text, operation):
     ],
 )
 def test_lower_bounds(text, operation, all_port, startups, words):
-    assert lower_bound(build(parse(text)), operation, all_port=all_port) == Cost(startups, words)
+    assert lower_bound(build(text), operation, all_port=all_port) == Cost(startups, words)
 
 
 @pytest.mark.parametrize("text", ["cube(3)", "rdn(cube(2), 1)", "torus(5)", "complete(6)"])
 @pytest.mark.parametrize("all_port", [False, True])
 def test_a_multicast_to_all_nodes_is_bound_as_a_broadcast_is(text, all_port):
-    network = build(parse(text))
+    network = build(text)
     everyone = range(network.num_nodes)
     assert multicast_bound(network, 0, everyone, all_port=all_port) == lower_bound(
         network, "broadcast", all_port=all_port
@@ -88,5 +87,5 @@ def test_a_multicast_to_all_nodes_is_bound_as_a_broadcast_is(text, all_port):
 
 @pytest.mark.parametrize(("targets", "startups"), [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (8, 4)])
 def test_those_who_have_a_message_can_double(targets, startups):
-    network = build(parse("complete(9)"))
+    network = build("complete(9)")
     assert multicast_bound(network, 8, range(targets)) == Cost(startups, startups)

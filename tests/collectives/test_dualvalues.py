@@ -8,7 +8,6 @@ from hdnhw.collectives.choices import ALGORITHMS, SWAPS
 from hdnhw.collectives.cube_machine import CubeMachine
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from tests.conftest import each
 
@@ -27,16 +26,12 @@ SPECS = [
 """The last two have super-nodes that are not nested."""
 
 
-def network(text):
-    return build(parse(text))
-
-
 @each("text", SPECS)
 @each("name", ALGORITHMS)
 @each("swaps", SWAPS)
 def test_results_are_right(text, name, swaps):
-    run = run_algorithm(network(text), name, swaps, seed=3)
-    assert (run.verified, run.checked) == (True, network(text).num_nodes)
+    run = run_algorithm(build(text), name, swaps, seed=3)
+    assert (run.verified, run.checked) == (True, build(text).num_nodes)
 
 
 @pytest.mark.parametrize("r", [2, 3, 4, 6])
@@ -44,17 +39,17 @@ def test_results_are_right(text, name, swaps):
 def test_steps_and_words_of_an_ascend_algorithm(r, spec):
     """Home between classes: 2r - 1 dimensions, 4 crossings; else one crossing less, and no link for the highest."""
     text = spec.format(r=r, base=r - 1)
-    home, lazy = (run_algorithm(network(text), "ascend", swaps) for swaps in SWAPS)
+    home, lazy = (run_algorithm(build(text), "ascend", swaps) for swaps in SWAPS)
     assert (home.dimension_steps, home.exchange_steps, home.words) == (2 * r - 1, 4, 4 * (r - 1) + 1 + 4)
     assert (lazy.dimension_steps, lazy.exchange_steps, lazy.words) == (2 * r - 2, 3, 4 * (r - 1) + 1 + 2 + 1)
-    assert run_algorithm(network(text), "prefix").words == 2 * home.words
+    assert run_algorithm(build(text), "prefix").words == 2 * home.words
 
 
 @each("text", SPECS)
 @each("swaps", SWAPS)
 def test_each_dimension_meets_the_partner_of_the_hypercube_over_edges(text, swaps):
     """Values are their own numbers; that they only move over edges is seen in the neighbors of the network."""
-    host = network(text)
+    host = build(text)
     nodes, bits = np.arange(host.num_nodes), host.num_nodes.bit_length() - 1
     machine = machine_of(host, nodes)
     move, beside = CubeMachine.move, [{node, *host.neighbors(node).values()} for node in range(host.num_nodes)]
@@ -83,9 +78,9 @@ def test_each_dimension_meets_the_partner_of_the_hypercube_over_edges(text, swap
 def test_digits_of_super_nodes_need_no_crossing():
     for text in ("hdn(cube(2), [[0, 1]])", "cube(4)"):
         for swaps in SWAPS:
-            run = run_algorithm(network(text), "ascend", swaps)
-            assert (run.exchange_steps, run.dimension_steps) == (0, network(text).num_nodes.bit_length() - 1)
-    shared = machine_of(network("hdn(cube(3), [[0, 2], [2]])"), np.arange(1024))
+            run = run_algorithm(build(text), "ascend", swaps)
+            assert (run.exchange_steps, run.dimension_steps) == (0, build(text).num_nodes.bit_length() - 1)
+    shared = machine_of(build("hdn(cube(3), [[0, 2], [2]])"), np.arange(1024))
     shared.combine(0, lambda own, *_: own)
     assert shared.is_home
 
@@ -99,16 +94,16 @@ def test_steps_by_routes_are_told_by_the_ports_that_they_take(text, monkeypatch)
         move(machine, moving, port)
 
     monkeypatch.setattr(CubeMachine, "move", moved)
-    run = run_algorithm(network(text), "ascend")
+    run = run_algorithm(build(text), "ascend")
     assert (run.dimension_steps, run.exchange_steps) == (taken.count(False), taken.count(True))
 
 
 def test_two_ports_in_a_step_and_a_port_that_is_not_there_are_found():
-    machine = machine_of(network("cube(2)"), np.arange(4))
+    machine = machine_of(build("cube(2)"), np.arange(4))
     machine.at = np.array([0, 1, 2, 0])
     with pytest.raises(ScheduleError, match=r"on cube\(2\): a node sends over two ports in a step"):
         machine.combine(0, lambda own, *_: own)
-    leader = machine_of(network("hsn(2, cube(1))"), np.arange(4))
+    leader = machine_of(build("hsn(2, cube(1))"), np.arange(4))
     with pytest.raises(ScheduleError, match=r"on hsn\(2, cube\(1\)\): a node sends over a port that it lacks"):
         leader.move(np.array([0]), 1)
 
@@ -118,11 +113,11 @@ def test_a_move_that_moves_too_little_is_found(text, monkeypatch):
     move = CubeMachine.move
     monkeypatch.setattr(CubeMachine, "move", lambda machine, moving, port: move(machine, moving[1:], port))
     with pytest.raises(ScheduleError):
-        run_algorithm(network(text), "ascend", "lazy")
+        run_algorithm(build(text), "ascend", "lazy")
 
 
 def test_partners_that_are_no_neighbors_are_found():
-    machine = machine_of(network("dualcube(3)"), np.arange(32))
+    machine = machine_of(build("dualcube(3)"), np.arange(32))
     machine.at = np.roll(machine.at, 1)
     with pytest.raises(ScheduleError, match=r"on dualcube\(3\): a value and its partner are not in neighbors"):
         machine.combine(0, lambda own, *_: own)
@@ -139,4 +134,4 @@ def test_partners_that_are_no_neighbors_are_found():
 )
 def test_other_networks_are_refused(text, message):
     with pytest.raises(SpecError, match=message):
-        run_algorithm(network(text), "sort")
+        run_algorithm(build(text), "sort")

@@ -7,7 +7,6 @@ import pytest
 
 from hdnhw.collectives.embedding import embed
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from tests.conftest import each
 from tests.topology.test_hamiltonian import SPECS, tuples_of
@@ -33,7 +32,7 @@ CASES = [
 
 
 def graph(text):
-    network = build(parse(text))
+    network = build(text)
     return networkx.Graph(
         [(node, other) for node in range(network.num_nodes) for other in network.neighbors(node).values()]
     )
@@ -56,16 +55,16 @@ def check(found, on, of):
 
 @each(("host", "guest", "way", "most"), CASES)
 def test_an_embedding_is_what_it_says(host, guest, way, most):
-    found = embed(build(parse(host)), build(parse(guest)))
+    found = embed(build(host), build(guest))
     check(found, graph(host), graph(guest))
     assert found.way == way
     assert most is None or found.dilation <= most
 
 
-@each("host", [text for text in SPECS if 8 <= build(parse(text)).num_nodes <= 700])
+@each("host", [text for text in SPECS if 8 <= build(text).num_nodes <= 700])
 def test_rings_meshes_trees_and_hypercubes(host):
     """On networks that are built by the papers' definition, see :mod:`tests.topology.test_hamiltonian`."""
-    network = build(parse(host))
+    network = build(host)
     size, tuples = network.num_nodes, tuples_of(network)
     numbers = {node: number for number, node in enumerate(tuples)}
     supers = [level.super_node_factors for level in network.levels]
@@ -78,13 +77,13 @@ def test_rings_meshes_trees_and_hypercubes(host):
         bounds |= {"mesh": most, "graph": 2 * most, "cube": most} if network.is_nested else {}
     for kind, sides in guests.items():
         guest = f"{kind}({sides})"
-        found = embed(network, build(parse(guest)))
+        found = embed(network, build(guest))
         check(found, on, graph(guest))
         assert found.dilation <= bounds.get(kind, size)
 
 
 def test_the_better_way_is_chosen():
-    host, guest = build(parse("rdn(cube(2), 1)")), build(parse("torus(4, 8)"))
+    host, guest = build("rdn(cube(2), 1)"), build("torus(4, 8)")
     figures = {way: (embed(host, guest, way).dilation, embed(host, guest, way).congestion) for way in ("cube", "cycle")}
     assert figures["cube"] < figures["cycle"]
     assert (embed(host, guest).dilation, embed(host, guest).congestion) == figures["cube"]
@@ -106,4 +105,4 @@ def test_the_better_way_is_chosen():
 )
 def test_what_is_refused(host, guest, way, message):
     with pytest.raises(SpecError, match=message):
-        embed(build(parse(host)), build(parse(guest)), way)
+        embed(build(host), build(guest), way)

@@ -21,7 +21,6 @@ from hdnhw.collectives.emulated import (
 from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.guest import guest_of, host_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
 from tests.conftest import each
@@ -40,7 +39,7 @@ GUESTS = {
 
 
 def host(text):
-    return host_of(build(parse(text)), "a test")
+    return host_of(build(text), "a test")
 
 
 def ports_of(network):
@@ -49,7 +48,7 @@ def ports_of(network):
 
 @pytest.mark.parametrize("text", GUESTS)
 def test_data_go_where_the_neighbors_of_the_product_are(text):
-    network, guest = host(text), build(parse(GUESTS[text]))
+    network, guest = host(text), build(GUESTS[text])
     rows = emulated._Carrier(network).target
     table = neighbor_table(guest)
     links = len(guest.ports) // network.spec.levels
@@ -179,7 +178,7 @@ DIVISORS = {
 
 @pytest.mark.parametrize("text", DIVISORS)
 def test_over_a_divisor_data_go_where_the_neighbors_of_a_product_are(text):
-    network, guest = host(text), build(parse(DIVISORS[text]))
+    network, guest = host(text), build(DIVISORS[text])
     assert guest_of(network) == guest.spec
     rows, there = emulated._Carrier(network).target, neighbor_table(guest)
     assert all(
@@ -202,12 +201,12 @@ def test_over_a_divisor_data_go_where_the_neighbors_of_a_product_are(text):
 def test_networks_whose_blocks_differ_emulate_nothing(text):
     message = r"^x over \d top clusters needs a nucleus that falls into connected blocks of \d nodes .*; .* does not$"
     with pytest.raises(SpecError, match=message):
-        host_of(build(parse(text)), "x")
+        host_of(build(text), "x")
 
 
 def test_other_networks_emulate_nothing():
     with pytest.raises(SpecError, match=r"^x is for HSNs without switches, not cube\(3\)$"):
-        host_of(build(parse("cube(3)")), "x")
+        host_of(build("cube(3)"), "x")
 
 
 def test_too_many_data(monkeypatch):

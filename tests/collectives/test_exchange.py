@@ -83,7 +83,7 @@ def moved_one_by_one(schedule):
 
 @pytest.mark.parametrize("instance", EXCHANGES, ids=lambda instance: instance["spec"])
 def test_counts_are_those_of_the_reference(instance):
-    network = build(parse(instance["spec"]))
+    network = build(instance["spec"])
     assert lower_bound(network) == Fraction(instance["total_exchange"]["lower_bound_words"])
     for key, (order, split) in KEYS.items():
         if key in instance["total_exchange"]:
@@ -99,7 +99,7 @@ def test_counts_are_those_of_the_reference(instance):
 )
 @pytest.mark.parametrize("order", ["paper", "cluster-first"])
 def test_the_executor_counts_what_messages_moved_one_by_one_do(text, order):
-    if (network := build(parse(text))).num_nodes > 64:
+    if (network := build(text)).num_nodes > 64:
         network = build(hdn(cube(1), [[], [0]]))
     schedule = exchange_schedule(network, order)
     where, words = moved_one_by_one(schedule)
@@ -109,7 +109,7 @@ def test_the_executor_counts_what_messages_moved_one_by_one_do(text, order):
 
 @pytest.mark.parametrize(("split", "words"), [("sum", [8, 8, 8, 16, 8, 8]), ("first", [8, 16, 16, 32, 16, 8])])
 def test_how_the_nodes_of_a_super_node_share_the_load(split, words):
-    schedule = exchange_schedule(build(parse("hdn(cube(2), [[0]])")), "paper", split=split)
+    schedule = exchange_schedule(build("hdn(cube(2), [[0]])"), "paper", split=split)
     where, counted = moved_one_by_one(schedule)
     assert all(node == dst for (_, dst), node in where.items())
     assert sorted(counted) == sorted(words)
@@ -141,7 +141,7 @@ def test_every_spec_delivers_and_no_order_is_below_the_bound(spec, key, all_port
     ],
 )
 def test_cluster_first_takes_as_many_startups_as_the_diameter(text, words):
-    network = build(parse(text))
+    network = build(text)
     counted = execute(exchange_schedule(network))
     sent = counted.sent.sum(axis=2)
     assert counted.startups == counted.nonempty_startups == len(pair_histogram(network)) - 1
@@ -166,28 +166,28 @@ def nested_specs():
                     stack.append((f"{head}{sorted(chosen)}, ", chosen, size))
 
 
-SMALL = [text for text in nested_specs() if build(parse(text)).num_nodes <= 100]
+SMALL = [text for text in nested_specs() if build(text).num_nodes <= 100]
 
 
 @pytest.mark.parametrize("text", SMALL)
 def test_cluster_first_meets_the_bound_on_nested_specs(text):
-    network = build(parse(text))
+    network = build(text)
     assert execute(exchange_schedule(network)).words == lower_bound(network)
 
 
 @pytest.mark.parametrize("text", sorted(set(nested_specs()) - set(SMALL)))
 def test_cluster_first_meets_the_bound_on_large_nested_specs(text):
-    network = build(parse(text))
+    network = build(text)
     assert execute(exchange_schedule(network)).words == lower_bound(network)
 
 
 def test_two_to_the_thirty_messages():
-    counted = execute(exchange_schedule(build(parse("rdn(cube(3), 2)"))))
+    counted = execute(exchange_schedule(build("rdn(cube(3), 2)")))
     assert (counted.startups, counted.words, counted.messages) == (18, 335_616, 1 << 30)
 
 
 def test_which_addresses_a_node_needs():
-    network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
+    network = build("hdn(cube(2), [[0], [0, 1]])")
     assert exchange_schedule(network).reads == exchange_schedule(network, "paper").reads == ("own", "dst")
     assert exchange_schedule(network, "paper", split="source").reads == ("own", "src", "dst")
 
@@ -202,4 +202,4 @@ def test_which_addresses_a_node_needs():
 )
 def test_what_cannot_be(order, split, message):
     with pytest.raises(SpecError, match=f"^{message}$"):
-        exchange_schedule(build(parse("rdn(cube(2), 1)")), order, split=split)
+        exchange_schedule(build("rdn(cube(2), 1)"), order, split=split)

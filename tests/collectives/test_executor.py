@@ -12,14 +12,13 @@ from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.schedule import Builder, Send, Step
 from hdnhw.collectives.spread import broadcast_schedule
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
 
 
 def schedule_of(text, steps, *, copies=False, root=None):
     """Return a schedule; `steps` takes a builder and returns a list of (port, condition) for each step."""
-    maker = Builder(build(parse(text)), all_port=True)
+    maker = Builder(build(text), all_port=True)
     made = [Step("step", tuple(Send(*send) for send in sends)) for sends in steps(maker)]
     return maker.schedule("test", made, copies=copies, root=root)
 
@@ -53,7 +52,7 @@ def test_a_message_over_two_ports_of_many():
 
 
 def test_a_step_of_many_sends():
-    counted = execute(exchange_schedule(build(parse("complete(40)")), all_port=True), all_port=True)
+    counted = execute(exchange_schedule(build("complete(40)"), all_port=True), all_port=True)
     assert (counted.words_per_step, counted.total_words, counted.links_used) == ((1,), 40 * 39, 40 * 39 // 2)
 
 
@@ -61,7 +60,7 @@ def test_a_step_of_many_sends():
 @pytest.mark.parametrize("text", ["hdn(cube(2), [[0, 1]])", "torus(3, 4)", "rdn(torus(3), 1)"])
 def test_it_counts_what_the_circuit_says(text, operation):
     """Conditions interpreted for one message after the other, which is sent by the nodes that hold it."""
-    schedule = operation_schedule(build(parse(text)), operation)
+    schedule = operation_schedule(build(text), operation)
     table, counted = neighbor_table(schedule.network), execute(schedule)
     sent, nodes = np.zeros_like(counted.sent), range(len(table))
     for source, target in product(nodes, [0] if schedule.copies else nodes):
@@ -138,7 +137,7 @@ def test_a_node_without_the_message():
 
 
 def test_two_ports_at_once_are_for_all_ports():
-    schedule = exchange_schedule(build(parse("complete(4)")), all_port=True)
+    schedule = exchange_schedule(build("complete(4)"), all_port=True)
     with pytest.raises(ScheduleError, match=r"^step 0 of cluster-first on complete\(4\): node 0 sends over 3 ports$"):
         execute(schedule)
     assert execute(schedule, all_port=True).words_per_step == (1,)
@@ -167,17 +166,17 @@ def test_a_port_twice_in_a_step():
 
 def test_too_many_nodes():
     with pytest.raises(SpecError, match=r"^a collective operation is among 2 to 32768 nodes; cube\(16\) has 65536$"):
-        execute(broadcast_schedule(build(parse("cube(16)"))))
+        execute(broadcast_schedule(build("cube(16)")))
 
 
 def test_what_is_counted():
-    counted = execute(exchange_schedule(build(parse("torus(4)"))))
+    counted = execute(exchange_schedule(build("torus(4)")))
     assert (counted.startups, counted.nonempty_startups, counted.words_per_step) == (2, 2, (2, 2))
     assert (counted.words, counted.total_words, counted.links_used, counted.messages) == (4, 16, 4, 16)
     assert counted.sent.shape == (2, 4, 2)
 
 
 def test_a_sample_of_the_sources():
-    schedule = exchange_schedule(build(parse("rdn(cube(2), 1)")), "paper")
+    schedule = exchange_schedule(build("rdn(cube(2), 1)"), "paper")
     whole, part = execute(schedule), execute(schedule, sources=[0, 7])
     assert (part.messages, part.total_words * 16) == (64, whole.total_words)

@@ -10,7 +10,6 @@ from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.program import make_program
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import JOIN, MULTICAST, OPERATIONS
 
 TEXTS = [
@@ -21,7 +20,7 @@ TEXTS = [
 
 
 def program_of(text, *, root=0, operations=(MULTICAST,)):
-    return make_program(build(parse(text)), CollectiveSpec(operations=operations, root=root))
+    return make_program(build(text), CollectiveSpec(operations=operations, root=root))
 
 
 def ports_of(program, send, node):
@@ -52,7 +51,7 @@ def play(program, members):
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_node_hears_in_time_of_all_members_behind_its_sends(text):
     rng = random.Random(text)
-    nodes = build(parse(text)).num_nodes
+    nodes = build(text).num_nodes
     program = program_of(text, root=nodes // 3)
     groups = [[], list(range(nodes)), [nodes // 3], *(rng.sample(range(nodes), rng.randint(1, 4)) for _ in range(4))]
     schedule = operation_schedule(program.network, MULTICAST, root=nodes // 3)
@@ -108,4 +107,4 @@ def test_join_and_multicast_come_together(one):
 
 @pytest.mark.parametrize("text", ["mesh(4)", "hsn(2, complete(3))", "torus(3, 3)"])
 def test_programs_with_groups_keep_up(text):
-    make_program(build(parse(text)), CollectiveSpec(operations=OPERATIONS, root=2))
+    make_program(build(text), CollectiveSpec(operations=OPERATIONS, root=2))

@@ -12,7 +12,6 @@ from hdnhw.collectives.operators import operator_of
 from hdnhw.collectives.registers import OWN, RESULT, RegisterSchedule, RegisterStep, Update
 from hdnhw.collectives.schedule import Builder, Send
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.arrays import ARRAY_OPERATIONS
 from hdnhw.spec import REGISTER_OPERATIONS
 from hdnhw.topology.address import AddressLayout
@@ -122,7 +121,7 @@ def due(network, operations, given):
 
 @pytest.mark.parametrize("text", NETWORKS)
 def test_nodes_may_run_ahead_as_far_as_they_can(text):
-    network, rng = build(parse(text)), random.Random(text)
+    network, rng = build(text), random.Random(text)
     program = make_register_program(network, REGISTER_OPERATIONS)
     operations = [*REGISTER_OPERATIONS, rng.choice(REGISTER_OPERATIONS), "scan"]
     given = np.random.default_rng(1).integers(0, 256, (len(operations), network.num_nodes), np.uint8)
@@ -133,7 +132,7 @@ def test_nodes_may_run_ahead_as_far_as_they_can(text):
 
 
 def test_what_is_not_sent_next_is_combined_while_packets_are_under_way():
-    code = make_register_program(build(parse("cube(2)")), ["scan"]).code["scan"]
+    code = make_register_program(build("cube(2)"), ["scan"]).code["scan"]
     kinds = [(each.kind.name, each.register) for each in code]
     first, second = (place for place, kind in enumerate(kinds) if kind[0] == "SEND")
     assert ("COMBINE", "total") in kinds[first:second]
@@ -146,7 +145,7 @@ def written(code):
 
 
 def test_what_is_not_read_is_not_made_and_what_is_copied_is_made_where_it_belongs():
-    codes = make_register_program(build(parse("hsn(2, cube(2))")), REGISTER_OPERATIONS).code
+    codes = make_register_program(build("hsn(2, cube(2))"), REGISTER_OPERATIONS).code
     assert written(codes["allreduce-short"])[-2:] == ["total2", RESULT]
     for code in codes.values():
         for place, each in enumerate(code):
@@ -157,13 +156,13 @@ def test_what_is_not_read_is_not_made_and_what_is_copied_is_made_where_it_belong
 
 
 def test_ports_of_a_step_are_one_instruction():
-    code = make_register_program(build(parse("torus(8)")), ["allreduce-short"]).code["allreduce-short"]
+    code = make_register_program(build("torus(8)"), ["allreduce-short"]).code["allreduce-short"]
     assert [len(each.sends) for each in code if each.kind is Kind.SEND] == [2] * 4
 
 
 def handmade(*steps, start=(("result", (OWN,)),)):
     """Return a schedule on two nodes from (registers, updates) of each step."""
-    builder = Builder(build(parse("cube(1)")), all_port=False)
+    builder = Builder(build("cube(1)"), all_port=False)
     one = builder.circuit.constant(1)
 
     def updates(some):

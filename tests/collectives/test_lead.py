@@ -14,7 +14,6 @@ from hdnhw.collectives.lead import check_lead
 from hdnhw.collectives.program import make_program
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import OPERATIONS, REGISTER_OPERATIONS
 
 
@@ -67,14 +66,14 @@ def test_an_operation_that_says_too_little_for_another_is_refused():
 
 @pytest.mark.parametrize("text", ["mesh(4)", "hsn(2, complete(3))"])
 def test_programs_keep_up(text):
-    network = build(parse(text))
+    network = build(text)
     make_program(network, CollectiveSpec(operations=OPERATIONS, root=network.num_nodes // 2))
     make_register_program(network, REGISTER_OPERATIONS)
 
 
 def test_a_program_that_does_not_is_refused(monkeypatch):
     """Each operation over one of two dimensions alone: nobody hears of the neighbor in the other one."""
-    network, spec = build(parse("mesh(2, 2)")), CollectiveSpec(operations=("broadcast",))
+    network, spec = build("mesh(2, 2)"), CollectiveSpec(operations=("broadcast",))
     whole = programs.operation_phases(network, "broadcast")[0]
     one, other = ((replace(whole, steps=(step,)),) for step in whole.steps)
     monkeypatch.setattr(programs, "execute", lambda _: SimpleNamespace(sent=np.ones((1, 4, 2))))

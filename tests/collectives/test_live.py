@@ -8,7 +8,6 @@ import pytest
 
 from hdnhw.collectives.live import live_broadcast
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from tests.conftest import each
@@ -49,14 +48,14 @@ NONE = ["cube(4)", "dualcube(3)", "rdn(cube(3), 1)", "torus(4, 6)", "hdn(cube(2)
 
 @each("text", NONE)
 def test_without_faults_it_takes_as_few_steps_as_there_can_be(text):
-    network = build(parse(text))
+    network = build(text)
     nothing = Faults(np.zeros(network.num_nodes, bool), np.zeros((network.num_nodes, len(network.ports)), bool))
     assert check(network, nothing, network.num_nodes // 3)[1] == 0
 
 
 @each("text", ["dualcube(3)", "rdn(cube(2), 1)", "rdn(torus(3), 1)", "hdn(cube(1), [[], [0]])", "petersen()"])
 def test_fewer_dead_nodes_than_ports_leave_all_live_ones_reached(text):
-    network, random = build(parse(text)), np.random.default_rng(5)
+    network, random = build(text), np.random.default_rng(5)
     for _ in range(20):
         faults = draw_faults(neighbor_table(network), random, nodes=len(network.ports) - 1)
         found, above = check(network, faults, int(random.choice(np.flatnonzero(~faults.nodes))))
@@ -65,7 +64,7 @@ def test_fewer_dead_nodes_than_ports_leave_all_live_ones_reached(text):
 
 
 def test_what_is_cut_off_is_not_reached():
-    network, random = build(parse("torus(4, 4)")), np.random.default_rng(3)
+    network, random = build("torus(4, 4)"), np.random.default_rng(3)
     missed = 0
     for _ in range(30):
         faults = draw_faults(neighbor_table(network), random, nodes=5, channels=12)

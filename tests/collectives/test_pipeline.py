@@ -10,7 +10,6 @@ from hdnhw.collectives.executor import ScheduleError
 from hdnhw.collectives.pipeline import Sends, execute_pipeline, make_pipeline, run_pipeline, sends_of
 from hdnhw.collectives.trees import digit_packing
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.branchings import best_packing, grown_packing
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.packing import allgather_time, shortest_packing
@@ -34,7 +33,7 @@ ROUNDS_ARE_THE_LEAST = [
 
 
 def table_of(spec):
-    return neighbor_table(build(parse(spec)))
+    return neighbor_table(build(spec))
 
 
 @pytest.mark.parametrize("spec", ROUNDS_ARE_THE_LEAST)
@@ -112,7 +111,7 @@ def test_values_arrive_and_sums_are_right(spec, words):
 
 
 def test_trees_by_digits_and_grown_trees_flow_too():
-    network = build(parse("rdn(cube(2), 1)"))
+    network = build("rdn(cube(2), 1)")
     least = allgather_time(neighbor_table(network))
     for packing in (digit_packing(network, 16), grown_packing(neighbor_table(network), least)):
         rounds, _ = run_pipeline(make_pipeline(packing, 20 * packing.trees), "allreduce")
@@ -186,7 +185,7 @@ def test_a_copy_to_who_has_it_is_found():
     ],
 )
 def test_a_partial_result_is_given_away_once_it_is_there(hops, rounds, fault):
-    table = neighbor_table(build(parse("mesh(3)")))
+    table = neighbor_table(build("mesh(3)"))
     ports = [table[node].tolist().index(other) for node, other in hops]
     arrays = (np.tile(np.array(row, np.int64), (1, 3, 1)) for row in ([node for node, _ in hops], ports, rounds))
     with pytest.raises(ScheduleError, match=f"^{fault}$"):

@@ -16,7 +16,6 @@ from hdnhw.collectives.schedule import Send
 from hdnhw.networks.build import build
 from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
 from hdnhw.networks.families.swapped import hsn
-from hdnhw.networks.parse import parse
 from hdnhw.spec import complete, cube, ghc, mesh, torus
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import diameter_corrected
@@ -94,7 +93,7 @@ def test_every_node_gets_the_sum_of_those_before_it(spec, exclusive):
 
 @pytest.mark.parametrize("text", STARTUPS)
 def test_startups_are_those_counted_by_hand(text):
-    network = build(parse(text))
+    network = build(text)
     given = words_of(network, 3)
     counted = [run(schedule, given)[1] for schedule in (allreduce_schedule(network), scan_schedule(network))]
     assert tuple(one.startups for one in counted) == STARTUPS[text]
@@ -123,7 +122,7 @@ def changed(schedule, step, **members):
 
 
 def test_a_lost_or_doubled_contribution_is_seen_in_the_sums():
-    network = build(parse("rdn(cube(2), 1)"))
+    network = build("rdn(cube(2), 1)")
     schedule, given = allreduce_schedule(network), words_of(network, 4)
     right, _ = run(schedule, given)
     for number, step in enumerate(schedule.steps):
@@ -138,12 +137,12 @@ def test_a_lost_or_doubled_contribution_is_seen_in_the_sums():
 
 
 def test_a_port_that_is_not_there_and_two_ports_at_once_are_refused():
-    network = build(parse("mesh(3)"))
+    network = build("mesh(3)")
     schedule, given = allreduce_schedule(network), words_of(network, 5)
     one = schedule.circuit.constant(1)
     with pytest.raises(ScheduleError, match=r"step 0 of allreduce on mesh\(3\): node 2 sends over a port that it does"):
         run(changed(schedule, 0, sends=(Send(0, one),)), given)
-    network = build(parse("cube(2)"))
+    network = build("cube(2)")
     schedule, given = allreduce_schedule(network), words_of(network, 5)
     one = schedule.circuit.constant(1)
     with pytest.raises(ScheduleError, match=r"step 1 of allreduce on cube\(2\): node 0 sends over 2 ports"):

@@ -10,7 +10,6 @@ from hdnhw.collectives.program import Program, make_program
 from hdnhw.collectives.spread import allgather_schedule
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import OPERATIONS
 
 
@@ -19,7 +18,7 @@ from hdnhw.spec import OPERATIONS
     [("cube(3)", False), ("rdn(cube(2), 1)", False), ("torus(3)", False), ("hsn(2, cube(2))", True), ("mesh(3)", True)],
 )
 def test_words_of_steps_and_nodes_without_a_part(text, gaps):
-    program = make_program(build(parse(text)), CollectiveSpec(operations=OPERATIONS))
+    program = make_program(build(text), CollectiveSpec(operations=OPERATIONS))
     steps = [{send.step for send in program.sends if send.operation == place} for place in range(len(OPERATIONS))]
     for operation, own in zip(OPERATIONS, steps, strict=True):
         assert sum(program.words_per_step[step] for step in own) == program.cost_of(operation).words
@@ -43,7 +42,7 @@ def test_words_of_steps_and_nodes_without_a_part(text, gaps):
 )
 def test_nodes_of_even_cycles_exchange_in_pairs(text, names):
     """Whom a node sends to is read of the schedule, by its conditions on each message."""
-    network = build(parse(text))
+    network = build(text)
     nodes = range(network.num_nodes)
     program = make_program(network, CollectiveSpec(operations=("allreduce",)))
     assert {link.name for link in program.links} == names
@@ -70,7 +69,7 @@ def test_nodes_of_even_cycles_exchange_in_pairs(text, names):
     ],
 )
 def test_a_step_is_one_of_pairs_only_if_every_node_gets_from_the_one_that_it_sends_to(ports, names):
-    network = build(parse("torus(4)"))
+    network = build("torus(4)")
     whole = allgather_schedule(network)
     sent = np.array([[int(port == one) for one in range(2)] for port in ports])
     schedules = {"allgather": (replace(whole, steps=whole.steps[:1]),)}

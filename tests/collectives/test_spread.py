@@ -14,7 +14,6 @@ from hdnhw.collectives.scatter import scatter_schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
 from hdnhw.networks.build import build
 from hdnhw.networks.families.dualnets import dualcube, hdn, rdn
-from hdnhw.networks.parse import parse
 from hdnhw.spec import complete, cube, ghc, mesh, torus
 from hdnhw.topology.metrics import distances_from, pair_histogram
 
@@ -59,7 +58,7 @@ def test_the_reference_has_two_networks():
 @pytest.mark.parametrize("text", EXECUTED)
 @pytest.mark.parametrize("share", [0, 0.37, 1])
 def test_one_to_all_counts_are_those_of_the_reference(text, share):
-    network = build(parse(text))
+    network = build(text)
     root = int(share * (network.num_nodes - 1))
     assert execute(broadcast_schedule(network, root)).words_per_step == (1,) * EXECUTED[text]["oab"]
     assert figures(execute(scatter_schedule(network, root))) == EXECUTED[text]["oap"]
@@ -68,7 +67,7 @@ def test_one_to_all_counts_are_those_of_the_reference(text, share):
 @pytest.mark.parametrize("text", EXECUTED)
 @pytest.mark.parametrize(("key", "as_printed"), [("aab_literal", True), ("aab_nopartner", False)])
 def test_all_gather_counts_are_those_of_the_reference(text, key, as_printed):
-    counted = execute(allgather_schedule(build(parse(text)), as_printed=as_printed))
+    counted = execute(allgather_schedule(build(text), as_printed=as_printed))
     assert figures(counted) == EXECUTED[text][key]
     assert (counted.repeats > 0) == as_printed
 
@@ -144,7 +143,7 @@ def test_a_broadcast_on_cubes_with_nested_super_nodes_takes_the_diameter(spec):
 
 
 def test_a_node_needs_no_address_but_the_source():
-    network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
+    network = build("hdn(cube(2), [[0], [0, 1]])")
     assert broadcast_schedule(network, 3).reads == ("own",)
     assert scatter_schedule(network, 3).reads == ("own", "dst")
     assert allgather_schedule(network).reads == ("own", "src")
@@ -153,4 +152,4 @@ def test_a_node_needs_no_address_but_the_source():
 @pytest.mark.parametrize("make", [broadcast_schedule, scatter_schedule])
 def test_a_root_that_is_no_node(make):
     with pytest.raises(ValueError, match=r"^node of cube\(3\) must be 0 to 7, not 8$"):
-        make(build(parse("cube(3)")), 8)
+        make(build("cube(3)"), 8)

@@ -10,7 +10,6 @@ from hdnhw.collectives.operations import operation_schedule
 from hdnhw.collectives.spread import allgather_schedule, broadcast_schedule
 from hdnhw.networks.build import build
 from hdnhw.networks.families.swapped import folded_hsn, hcn, hcn3, hsn
-from hdnhw.networks.parse import parse
 from hdnhw.spec import EXCHANGE_ORDERS, MOVING, complete, cube, ghc, mesh, torus
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import distances_from
@@ -39,7 +38,7 @@ WORDS = {
 
 @pytest.mark.parametrize("text", WORDS)
 def test_words_are_those_counted_by_hand(text):
-    network = build(parse(text))
+    network = build(text)
     counted = {op: execute(operation_schedule(network, op)).words for op in WORDS[text]}
     assert counted == WORDS[text]
 
@@ -84,7 +83,7 @@ def test_an_exchange_by_the_route_swaps_once_a_level_and_an_emulated_one_twice(s
 
 @pytest.mark.parametrize("text", ["hsn(2, cube(2), top=2)", "hsn(2, complete(4), top=2)", "hsn(2, mesh(2, 2), top=2)"])
 def test_over_a_divisor_every_message_arrives_once(text):
-    network = build(parse(text))
+    network = build(text)
     nodes, reach = network.num_nodes, int(distances_from(network, 1).max())
     for operation in MOVING:
         for order in EXCHANGE_ORDERS:
@@ -106,7 +105,7 @@ def test_leaders_keep_still_at_a_swap_even_where_they_have_a_link():
 def test_networks_without_a_schedule(text):
     message = r"^a schedule in steps is for products, dual-nets over them, and HSNs of a product .* is none of them$"
     with pytest.raises(SpecError, match=message):
-        broadcast_schedule(build(parse(text)))
+        broadcast_schedule(build(text))
 
 
 def test_what_is_for_dual_nets_alone():

@@ -7,7 +7,6 @@ import pytest
 
 from hdnhw.collectives.trees import digit_packing, every_tree, tree_family
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import table_distances
 from hdnhw.topology.packing import Packing, allgather_time
@@ -47,7 +46,7 @@ def weighted_loads(packing, family):
 
 @pytest.mark.parametrize("spec", BALANCED)
 def test_every_port_hears_the_same(spec):
-    network = build(parse(spec))
+    network = build(spec)
     family = tree_family(network)
     packing = every_tree(network, family)
     nodes, degree = packing.table.shape
@@ -60,7 +59,7 @@ def test_every_port_hears_the_same(spec):
 
 @pytest.mark.parametrize("spec", BALANCED)
 def test_every_tree_is_of_shortest_routes(spec):
-    network = build(parse(spec))
+    network = build(spec)
     packing = every_tree(network, tree_family(network))
     distances = np.stack([table_distances(packing.table, node) for node in range(network.num_nodes)])
     assert (packing.depths == distances).all()
@@ -68,7 +67,7 @@ def test_every_tree_is_of_shortest_routes(spec):
 
 @pytest.mark.parametrize("spec", SWAPPED)
 def test_no_port_of_an_hsn_hears_more_than_those_of_leaders(spec):
-    network = build(parse(spec))
+    network = build(spec)
     family = tree_family(network)
     packing = every_tree(network, family)
     assert packing.depths.max() <= network.diameter_formula
@@ -77,7 +76,7 @@ def test_no_port_of_an_hsn_hears_more_than_those_of_leaders(spec):
 
 @pytest.mark.parametrize("spec", ["rdn(cube(2), 1)", "hsn(2, cube(2))", "torus(4, 6)"])
 def test_a_node_needs_no_more_than_two_addresses(spec):
-    network = build(parse(spec))
+    network = build(spec)
     family = tree_family(network)
     packing = every_tree(network, family)
     for source, node in [(0, 1), (3, 3), (network.num_nodes - 1, 2), (5, network.num_nodes - 2)]:
@@ -88,7 +87,7 @@ def test_a_node_needs_no_more_than_two_addresses(spec):
 
 @pytest.mark.parametrize("spec", ["cube(3)", "rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "hsn(2, cube(3))"])
 def test_the_more_parts_the_nearer_to_the_best(spec):
-    network = build(parse(spec))
+    network = build(spec)
     packing = digit_packing(network, 64)
     best = allgather_time(packing.table)
     assert packing.depths.min() == 0
@@ -111,5 +110,5 @@ def test_the_more_parts_the_nearer_to_the_best(spec):
 )
 def test_other_networks_are_refused_by_name(spec):
     with pytest.raises(SpecError, match="trees by digits are for") as error:
-        tree_family(build(parse(spec)))
-    assert str(error.value).endswith(f"{build(parse(spec)).spec} is none of them")
+        tree_family(build(spec))
+    assert str(error.value).endswith(f"{build(spec).spec} is none of them")

@@ -177,8 +177,8 @@ def test_labels_are_the_addresses_that_route_prints(script_of, spec):
     [*((spec, {}) for spec in SPECS), ("hdn(cube(2), [[0], [0, 1]])", {"modes": "ff"}), ("torus(5, 3)", {"lanes": 2})],
 )
 def test_routes_are_those_of_the_rule_between_all_pairs(script_of, spec, options):
-    script, network = script_of(spec, **options), build(parse(spec))
-    rule, compiled = hop_rule(network, **options), plan(parse(spec), **options)
+    script, network = script_of(spec, **options), build(spec)
+    rule, compiled = hop_rule(network, **options), plan(spec, **options)
     found = script.ask(
         "Array.from({length: network.nodes}, (_, src) => Array.from({length: network.nodes}, (_, dst) => "
         "network.route(src, dst).map(hop => [hop.node, hop.port, hop.vc])))"
@@ -195,7 +195,7 @@ def test_routes_are_those_of_the_rule_between_all_pairs(script_of, spec, options
 
 @pytest.mark.parametrize("spec", ["rdn(cube(2), 1)", "torus(5, 3)", "hsn(2, cube(2))", "mesh(3, 2)"])
 def test_ways_around_are_those_of_waypoints(script_of, spec):
-    script, routing = script_of(spec), plan(parse(spec))
+    script, routing = script_of(spec), plan(spec)
     nodes, table = routing.network.num_nodes, RouteTable(routing)
     draw, reaches = np.random.default_rng(7), set()
     for trial in range(6):
@@ -230,7 +230,7 @@ def test_channels_are_found_where_a_link_is_clicked(script_of, scale):
         "seen.edges.one.forEach((one, edge) => seen.edgeOf.set(one * network.nodes + seen.edges.other[edge], edge));"
     )
     network = script.data
-    table = neighbor_table(build(parse("rdn(cube(2), 1)")))
+    table = neighbor_table(build("rdn(cube(2), 1)"))
     for edge in range(0, 48, 5):
         one, other = script.ask(f"[seen.edges.one[{edge}], seen.edges.other[{edge}]]")
         there, back = (int(np.flatnonzero(table[node] == end)[0]) for node, end in ((one, other), (other, one)))
@@ -245,7 +245,7 @@ def test_channels_are_found_where_a_link_is_clicked(script_of, scale):
 
 @pytest.mark.parametrize("spec", ["rdn(cube(2), 1)", "torus(5, 3)", "hsn(2, cube(2))", "mesh(3, 2)", "complete(5)"])
 def test_disjoint_paths_are_as_many_and_as_short_as_a_flow_finds(script_of, spec):
-    script, network = script_of(spec), build(parse(spec))
+    script, network = script_of(spec), build(spec)
     table = neighbor_table(network)
     for src, dst in [(0, node) for node in range(1, network.num_nodes)] + [
         (node, 1) for node in range(2, network.num_nodes)
@@ -260,7 +260,7 @@ def test_disjoint_paths_are_as_many_and_as_short_as_a_flow_finds(script_of, spec
 @pytest.mark.parametrize("spec", SPECS)
 def test_load_is_that_of_the_routes_of_all_pairs(script_of, spec):
     load = np.array(script_of(spec).ask("[...network.channelLoad()]"))
-    found = routing_statistics(plan(parse(spec)))
+    found = routing_statistics(plan(spec))
     assert load.max() == found.max_channel_load
     assert load.sum() == pytest.approx(found.mean_hops * found.pairs)
 
@@ -268,7 +268,7 @@ def test_load_is_that_of_the_routes_of_all_pairs(script_of, spec):
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_messages_go_as_the_executor_moves_them(script_of, spec, op):
-    script, network = script_of(spec, root=1), build(parse(spec))
+    script, network = script_of(spec, root=1), build(spec)
     known = {one["op"]: one for one in script.data["schedules"]}
     if op not in known:
         assert script.data["missing"][op]

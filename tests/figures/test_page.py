@@ -96,7 +96,7 @@ def curve_of(spec, nodes, figures, points, note=None):
 
 @cache
 def bound():
-    return routing_statistics(plan(parse("dualcube(3)"))).saturation_bound
+    return routing_statistics(plan("dualcube(3)")).saturation_bound
 
 
 def curves_of():

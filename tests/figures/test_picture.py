@@ -14,7 +14,6 @@ from hdnhw.figures.frames import Frame, apart
 from hdnhw.figures.picture import network_svg
 from hdnhw.library.papers import PICTURES
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 
 SVG = "{http://www.w3.org/2000/svg}"
 PAPERS = list(dict.fromkeys(figure.spec for figure in PICTURES.values()))
@@ -64,7 +63,7 @@ def drawn(spec):
 
     A picture with nodes that are ellipses is squeezed until they are circles.
     """
-    root = ElementTree.fromstring(network_svg(build(parse(spec))))
+    root = ElementTree.fromstring(network_svg(build(spec)))
     lines, places, colors = [], {}, {}
     for item in root:
         numbers = {name: float(value) for name, value in item.attrib.items() if re.fullmatch(r"[-\d.]+", value)}
@@ -92,7 +91,7 @@ def drawn(spec):
 @pytest.mark.parametrize("spec", [*PAPERS, *OTHERS, *(spec for spec in LARGE)])
 def test_nodes_are_apart_and_every_edge_is_drawn_once(spec):
     (left, top, width, height), places, radius, lines, _ = drawn(spec)
-    network = build(parse(spec))
+    network = build(spec)
     assert len(places) == network.num_nodes
     distance = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
     np.fill_diagonal(distance, np.inf)
@@ -137,7 +136,7 @@ def test_an_edge_over_a_node_would_be_seen():
 )
 def test_classes_of_a_dual_net_stand_one_below_the_other(spec):
     _, places, _, _, colors = drawn(spec)
-    network = build(parse(spec))
+    network = build(spec)
     classes = [network.address_of(network.decode(node))[0][0] for node in range(network.num_nodes)]
     heights = [[y for (_, y), own in zip(places, classes, strict=True) if own == half] for half in range(2)]
     assert max(heights[0]) + 100 < min(heights[1])
@@ -151,7 +150,7 @@ def test_classes_of_a_dual_net_stand_one_below_the_other(spec):
 def test_clusters_stand_together(spec):
     """No node is nearer to the middle of another cluster."""
     _, places, _, _, _ = drawn(spec)
-    network = build(parse(spec))
+    network = build(spec)
     addresses = [network.format_node(node) for node in range(network.num_nodes)]
     own = [text[text.rindex(".") :] if spec == "star(4)" else text.rsplit("/", 1)[0] for text in addresses]
     names = sorted(set(own))
@@ -162,7 +161,7 @@ def test_clusters_stand_together(spec):
 
 
 def test_the_same_network_gives_the_same_picture():
-    assert len({network_svg(build(parse("hdn(cube(3), [[0]])"))) for _ in range(2)}) == 1
+    assert len({network_svg(build("hdn(cube(3), [[0]])")) for _ in range(2)}) == 1
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -174,7 +173,7 @@ def test_an_edge_is_bent_towards_the_middle_of_the_network(side):
 
 @pytest.mark.parametrize("spec", ["rdn(cube(2), 1)", "hdn(cube(2), [[0], [0, 1]])", "hsn(3, cube(2))", "torus(4, 4)"])
 def test_frames_hold_whole_clusters_and_lie_apart_or_in_each_other(spec):
-    network = build(parse(spec))
+    network = build(spec)
     root = ElementTree.fromstring(network_svg(network))
     rects = [item for item in root if item.get("class") == "cluster"]
     sides = np.array([[float(item.get(name)) for name in ("x", "y", "width", "height")] for item in rects])

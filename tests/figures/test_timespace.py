@@ -7,9 +7,8 @@ from hdnhw.collectives.operators import operator_of
 from hdnhw.figures.figure import save_figure
 from hdnhw.figures.timespace import draw_timespace
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 
-NETWORK = build(parse("rdn(cube(1), 1)"))
+NETWORK = build("rdn(cube(1), 1)")
 
 
 def test_phases_are_named(tmp_path):

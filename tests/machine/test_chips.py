@@ -4,7 +4,6 @@ import pytest
 
 from hdnhw.machine.chips import lay_chips
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.address import AddressLayout
 from tests.conftest import each
@@ -30,7 +29,7 @@ CASES = [
 
 @each(("text", "by", "count", "links"), CASES)
 def test_chips_have_every_edge_and_address(text: str, by: str, count: int, links: int) -> None:
-    network = build(parse(text))
+    network = build(text)
     chips, address = lay_chips(network, by), AddressLayout(network)
     assert (chips.num_chips, len(chips.links)) == (count, links)
     assert sorted(chips.nodes.ravel().tolist()) == list(range(network.num_nodes))
@@ -81,4 +80,4 @@ def test_chips_have_every_edge_and_address(text: str, by: str, count: int, links
 )
 def test_what_cannot_be_cut(text: str, by: str, match: str) -> None:
     with pytest.raises(SpecError, match=match):
-        lay_chips(build(parse(text)), by)
+        lay_chips(build(text), by)

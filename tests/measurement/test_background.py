@@ -35,7 +35,7 @@ def fabric_of(text, **machine):
 @pytest.mark.parametrize("words", [1, 17])
 @pytest.mark.parametrize(("text", "machine"), MACHINES)
 def test_among_next_to_nothing_an_operation_takes_what_it_does_alone(text, machine, words):
-    fabric, network = fabric_of(text, **machine), build(parse(text))
+    fabric, network = fabric_of(text, **machine), build(text)
     among = Among(LoadSpec(rate=LEAST_RATE), repeats=2)
     for schedule in (broadcast_schedule(network), allgather_schedule(network), exchange_schedule(network, "paper")):
         row = measure_steps(fabric, execute(schedule), words=words, among=among)
@@ -48,7 +48,7 @@ def test_among_next_to_nothing_an_operation_takes_what_it_does_alone(text, machi
 @pytest.mark.parametrize(("text", "machine"), MACHINES)
 def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine, monkeypatch):
     """The messages of the load and of the steps, written down, are those of a trace whose cycles are all known."""
-    model, network = model_of(fabric_of(text, **machine)), build(parse(text))
+    model, network = model_of(fabric_of(text, **machine)), build(text)
     length, load, of_steps, stops = model.timing.packet_length, LoadSpec(rate=0.2, seed=7), [], []
     among = LoadedFabric.among
 
@@ -97,7 +97,7 @@ def test_the_load_goes_on_from_step_to_step():
 
 
 def test_another_seed_is_another_run_and_the_same_seed_the_same():
-    fabric, counted = fabric_of("torus(4, 4)", buffers=4), execute(allgather_schedule(build(parse("torus(4, 4)"))))
+    fabric, counted = fabric_of("torus(4, 4)", buffers=4), execute(allgather_schedule(build("torus(4, 4)")))
     first, again, other = (
         measure_steps(fabric, counted, words=8, among=Among(LoadSpec(rate=0.3, seed=seed))) for seed in (1, 1, 2)
     )

@@ -20,10 +20,6 @@ def fabric_of(text, **machine):
     return FabricSpec(network=parse(text), **machine)
 
 
-def network_of(text):
-    return build(parse(text))
-
-
 def test_network_order_is_within_six_percent_of_the_channel_load():
     row = measure_network_exchange(fabric_of("rdn(cube(3), 1)", buffers=4), words=1)
     assert (row["delivered"], row["max_channel_load"], row["lower_bound_cycles"]) == (True, 176, 1408)
@@ -60,7 +56,7 @@ def test_a_timetable_ends_when_it_says_so_and_two_packets_take_it_twice(text, le
 
 def test_steps_take_what_their_longest_message_does():
     fabric = fabric_of("cube(3)", packet_length=8)
-    row = measure_steps(fabric, execute(broadcast_schedule(network_of("cube(3)"))), words=20)
+    row = measure_steps(fabric, execute(broadcast_schedule(build("cube(3)"))), words=20)
     timing = model_of(fabric).timing
     first = timing.zero_load_latency(1) + 1
     assert row["cycles_per_step"] == [first + 2 * 8] * 3
@@ -68,7 +64,7 @@ def test_steps_take_what_their_longest_message_does():
 
 
 def test_a_step_in_which_nothing_is_sent_takes_no_cycle():
-    counted = execute(exchange_schedule(network_of("hdn(cube(2), [[0]])"), "paper"))
+    counted = execute(exchange_schedule(build("hdn(cube(2), [[0]])"), "paper"))
     row = measure_steps(fabric_of("hdn(cube(2), [[0]])"), counted, words=1)
     assert [cycles > 0 for cycles in row["cycles_per_step"]] == [words > 0 for words in counted.words_per_step]
 
@@ -77,19 +73,19 @@ def test_routed_messages_take_their_hops_and_share_channels():
     fabric = fabric_of("torus(8)", buffers=8)
     timing = model_of(fabric).timing
     hop = timing.zero_load_latency(2) - timing.zero_load_latency(1)
-    row = measure_baseline(fabric, baseline_of("doubling", network_of("torus(8)")), words=8)
+    row = measure_baseline(fabric, baseline_of("doubling", build("torus(8)")), words=8)
     one, two, four = row["cycles_per_step"]
     assert one == timing.zero_load_latency(1) + 1
     assert two >= one + hop
     assert four >= one + 3 * hop
     assert row["cycles"] == one + two + four
-    row = measure_baseline(fabric, baseline_of("ring", network_of("torus(8)")), words=16)
+    row = measure_baseline(fabric, baseline_of("ring", build("torus(8)")), words=16)
     assert row["cycles_per_step"] == [one + 8]
     assert row["cycles"] == 14 * (one + 8)
 
 
 def test_steps_that_are_alike_are_run_once(monkeypatch):
-    counted = execute(allgather_schedule(network_of("torus(5)")))
+    counted = execute(allgather_schedule(build("torus(5)")))
     expected = measure_steps(fabric_of("torus(5)"), counted, words=8)
     runs = []
     monkeypatch.setattr(collective, "replay", lambda *given: runs.append(given) or replay(*given))

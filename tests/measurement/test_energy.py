@@ -27,7 +27,7 @@ def table(tmp_path):
 
 
 def test_names_patterns_and_comments(table):
-    found = read_energy(table(TABLE), plan(parse("rdn(cube(2), 1)")))
+    found = read_energy(table(TABLE), plan("rdn(cube(2), 1)"))
     assert found == {
         "dim0": 1.5,
         "dim1": 1.5,
@@ -36,7 +36,7 @@ def test_names_patterns_and_comments(table):
         "injection": 0.25,
         "router": 0.5,
     }
-    assert read_energy(table("dim* 1\n"), plan(parse("cube(2)")))["router"] == 0
+    assert read_energy(table("dim* 1\n"), plan("cube(2)"))["router"] == 0
 
 
 def test_energy_is_that_of_the_hops(table):
@@ -70,12 +70,12 @@ def test_energy_is_that_of_the_hops(table):
 )
 def test_what_is_no_table_is_refused(table, text, message):
     with pytest.raises(SpecError, match=message):
-        read_energy(table(text), plan(parse("cube(2)")))
+        read_energy(table(text), plan("cube(2)"))
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(SpecError, match=r"^energy must be a text file that can be read, not "):
-        read_energy(tmp_path / "none.txt", plan(parse("cube(2)")))
+        read_energy(tmp_path / "none.txt", plan("cube(2)"))
 
 
 def test_it_does_not_go_with_what_is_not_counted(run, tmp_path):

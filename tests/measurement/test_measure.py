@@ -505,7 +505,7 @@ def test_a_network_whose_routers_are_sorted():
 
 
 def test_messages_that_meet_something_dead_are_counted_apart(model_on) -> None:
-    routing = plan(parse("hdn(cube(2), [[0]])"))
+    routing = plan("hdn(cube(2), [[0]])")
     table = neighbor_table(routing.network)
     faults = draw_faults(table, np.random.default_rng(3), nodes=2, channels=4)
     model = model_on(routing, packet_length=4, faults=faults)

@@ -9,7 +9,6 @@ from hdnhw.machine.machine import make_machine
 from hdnhw.measurement.collective import measure_steps
 from hdnhw.measurement.predicted import predicted_cycles
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 
 MACHINES = (
@@ -32,7 +31,7 @@ MACHINES = (
 
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "torus(4, 6)", "hdn(cube(2), [[0]])", "mesh(3, 4)"])
 def test_steps_take_what_is_predicted(text):
-    network = build(parse(text))
+    network = build(text)
     for run in (execute(exchange_schedule(network)), execute(broadcast_schedule(network))):
         for options in MACHINES:
             fabric = FabricSpec(network=network.spec, **options)

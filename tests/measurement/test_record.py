@@ -48,7 +48,7 @@ def test_packets_come_out_where_and_when_they_do_in_a_run(spec, machine, rate):
 @pytest.mark.parametrize(("spec", "machine", "rate"), MACHINES)
 def test_a_channel_carries_one_packet_a_slot_and_hops_take_their_time(spec, machine, rate):
     model, kept = recorded(spec, machine, rate)
-    routing, timing = plan(parse(spec)), model.timing
+    routing, timing = plan(spec), model.timing
     used = set()
     for src, dst, ready, left, tail in zip(
         kept.source.tolist(), kept.destination.tolist(), kept.ready.tolist(), kept.left, kept.tail.tolist(), strict=True

@@ -66,7 +66,7 @@ def follow(schedule, execution, trace, created, tail, words, slices):
 
 
 def test_a_message_waits_for_all_that_its_node_needs():
-    run = execute(exchange_schedule(build(parse("hdn(cube(2), [[0]])"))))
+    run = execute(exchange_schedule(build("hdn(cube(2), [[0]])")))
     trace, step = sliced_trace(run, 4, 4), np.tile(np.nonzero(run.sent)[0], 4)
     part = np.arange(len(trace)) // (len(trace) // 4)
     waits = [set() for _ in trace.source]
@@ -82,7 +82,7 @@ def test_a_message_waits_for_all_that_its_node_needs():
 
 @pytest.mark.parametrize(("text", "words", "slices"), [("rdn(cube(1), 1)", 20, 3), ("hdn(cube(2), [[0]])", 9, 9)])
 def test_messages_arrive_in_slices(text, words, slices):
-    network = build(parse(text))
+    network = build(text)
     schedule = exchange_schedule(network)
     run, fabric = execute(schedule), FabricSpec(network=network.spec, **FAR)
     trace = sliced_trace(run, words, slices)
@@ -98,7 +98,7 @@ def test_messages_arrive_in_slices(text, words, slices):
 
 
 def test_a_link_is_busy_while_other_slices_take_other_steps():
-    network = build(parse("rdn(cube(2), 1)"))
+    network = build("rdn(cube(2), 1)")
     run, fabric = execute(exchange_schedule(network)), FabricSpec(network=network.spec, buffers=16, **FAR)
     row = measure_slices(fabric, run, words=16, slices=8)
     crossing = sum(
@@ -111,7 +111,7 @@ def test_a_link_is_busy_while_other_slices_take_other_steps():
 
 
 def test_no_more_slices_of_a_step_are_under_way_than_said():
-    run = execute(exchange_schedule(build(parse("rdn(cube(1), 1)"))))
+    run = execute(exchange_schedule(build("rdn(cube(1), 1)")))
     trace = sliced_trace(run, 8, 8)
     found = replay(model_of(FabricSpec(network=parse("rdn(cube(1), 1)"), **FAR)), trace)
     step = np.tile(np.nonzero(run.sent)[0], 8)

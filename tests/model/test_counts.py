@@ -15,7 +15,6 @@ from hdnhw.measurement.measure import measure
 from hdnhw.model.core import HEAD_CYCLE, HOPS, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.counts import Counts, buffer_classes, channel_types, write_channels
 from hdnhw.model.course import Course
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.spec import QUEUEINGS
 from hdnhw.support.errors import SpecError
@@ -27,7 +26,7 @@ LIMIT = 1 << 20
 
 @cache
 def plan_of(text, lanes=1):
-    return plan(parse(text), None, lanes)
+    return plan(text, None, lanes)
 
 
 def arrays(counts):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from hdnhw.machine.timing import SlotTiming
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.spec import QUEUEINGS
 from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
@@ -16,7 +15,7 @@ from hdnhw.traffic.packets import Terminals, Traffic, terminal_seeds
 
 @cache
 def plan_of(text, modes=None):
-    return plan(parse(text), modes)
+    return plan(text, modes)
 
 
 def traffic_of(made, packets):
@@ -181,7 +180,7 @@ def test_one_class_of_two_has_all_of_the_rate_by_default_and_half_with_one_buffe
 @pytest.mark.parametrize(("text", "lanes"), [("mesh(4, 4)", 1), ("rdn(cube(2), 1)", 1), ("rdn(cube(2), 1)", 2)])
 def test_one_flow_has_the_rate_that_the_machine_says(model_on, length, text, lanes):
     """And all of it with the packet buffers that it asks for."""
-    made, full = plan(parse(text), lanes=lanes), []
+    made, full = plan(text, lanes=lanes), []
     traffic = traffic_of(made, [(0, made.network.num_nodes - 1, 0)] * 120)
     for buffers in (1, 2, 4, 8, 16, 32):
         model = model_on(made, packet_length=length, buffers=buffers)

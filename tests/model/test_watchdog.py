@@ -13,7 +13,6 @@ from hdnhw.measurement.measure import measure
 from hdnhw.model.core import Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.watchdog import PATIENCE, Watchdog
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.support.errors import HangError
 from hdnhw.topology.metrics import neighbor_table
@@ -26,7 +25,7 @@ WAIT = re.compile(
 
 @cache
 def plan_of(text):
-    return plan(parse(text))
+    return plan(text)
 
 
 @cache

@@ -13,7 +13,6 @@ from bench import linkages
 from hdnhw.multipath.disjoint import disjoint_routes, is_addressable, length_bound, linked_routes, short_routes
 from hdnhw.multipath.flows import shortest_disjoint_paths
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import distances_from, neighbor_table
 from hdnhw.topology.symmetry import symmetry
@@ -59,7 +58,7 @@ def longest(network, sources):
     ],
 )
 def test_all_pairs_of_small_networks(text):
-    network = build(parse(text))
+    network = build(text)
     assert longest(network, range(network.num_nodes)) <= length_bound(network)
 
 
@@ -68,14 +67,14 @@ def test_all_pairs_of_small_networks(text):
     ["hdn(cube(3), [[2]])", "hdn(cube(2), [[0], [0, 1]])", "hdn(cube(1), [[], [0]])", "dualcube(3)"],
 )
 def test_every_kind_of_source(text):
-    network = build(parse(text))
+    network = build(text)
     orbits = symmetry(neighbor_table(network)).node_orbit
     assert longest(network, np.unique(orbits, return_index=True)[1].tolist()) <= length_bound(network)
 
 
 @pytest.mark.parametrize(("text", "most"), [("rdn(cube(2), 2)", 17), ("hdn(cube(3), [[2], [0, 1, 2]])", 20)])
 def test_every_kind_of_source_of_a_large_network(text, most):
-    network = build(parse(text))
+    network = build(text)
     orbits = symmetry(neighbor_table(network)).node_orbit
     assert longest(network, np.unique(orbits, return_index=True)[1].tolist()) == most
 
@@ -83,13 +82,13 @@ def test_every_kind_of_source_of_a_large_network(text, most):
 @pytest.mark.parametrize(("r", "most"), [(2, 7), (3, 9), (4, 9)])
 def test_all_pairs_of_dual_cubes(r, most):
     """The wide diameter of a dual-cube is 2 r + 1 from r = 4 on (Tsai, Chen and Tan)."""
-    network = build(parse(f"dualcube({r})"))
+    network = build(f"dualcube({r})")
     assert longest(network, range(network.num_nodes)) == length_bound(network) == most
 
 
 @pytest.mark.parametrize("r", [5, 6])
 def test_drawn_pairs_of_dual_cubes(r):
-    network, random = build(parse(f"dualcube({r})")), np.random.default_rng(r)
+    network, random = build(f"dualcube({r})"), np.random.default_rng(r)
     assert length_bound(network) == 2 * r + 1
     for _ in range(150):
         src, dst = random.choice(network.num_nodes, 2, replace=False).tolist()
@@ -103,7 +102,7 @@ def networks(draw):
     factors = draw(st.lists(st.sampled_from(FACTORS), min_size=1, max_size=4))
     levels = draw(st.lists(st.sets(st.integers(0, len(factors) - 1)), min_size=1, max_size=5))
     try:
-        return build(parse(f"hdn(product({', '.join(factors)}), {[sorted(level) for level in levels]})"))
+        return build(f"hdn(product({', '.join(factors)}), {[sorted(level) for level in levels]})")
     except SpecError:
         assume(False)
 
@@ -142,7 +141,7 @@ def test_many_random_networks(drawn):
 
 @pytest.mark.parametrize("text", ["hdn(cube(3), [[2]])", "rdn(cube(2), 1)", "hdn(cube(2), [[0], [0, 1]])"])
 def test_the_flow_finds_no_more_and_is_no_longer(text):
-    network = build(parse(text))
+    network = build(text)
     table, total = neighbor_table(network), Counter()
     for dst in range(1, network.num_nodes, 3):
         paths = {
@@ -160,14 +159,14 @@ def test_the_flow_finds_no_more_and_is_no_longer(text):
 
 @pytest.mark.parametrize("text", linkages.NETWORKS[::5])
 def test_drawn_sets_are_linked(text):
-    network, random = build(parse(text)), Random(text)
+    network, random = build(text), Random(text)
     for _ in range(6):
         ends = linkages.draw(network, random)
         assert linkages.fault(network, ends, linked_routes(network, *ends), length_bound(network)) is None
 
 
 def test_a_node_and_all_sets_of_three():
-    network = build(parse("rdn(cube(1), 2)"))
+    network = build("rdn(cube(1), 2)")
     for targets in ([1, 2, 64], [5, 100, 127], [126, 127, 125]):
         paths = linked_routes(network, [0], targets)
         assert linkages.fault(network, ([0], targets), paths, length_bound(network)) is None
@@ -188,18 +187,18 @@ def test_a_node_and_all_sets_of_three():
     ],
 )
 def test_the_checker_of_sets_sees_what_is_wrong(ends, paths, bound, fault):
-    assert linkages.fault(build(parse("cube(3)")), ends, paths, bound) == fault
+    assert linkages.fault(build("cube(3)"), ends, paths, bound) == fault
 
 
 def test_neighbors_have_the_edge_between_them():
-    network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
+    network = build("hdn(cube(2), [[0], [0, 1]])")
     for src in range(0, network.num_nodes, 5):
         for dst in network.neighbors(src).values():
             assert disjoint_routes(network, src, dst)[0] == [src, dst]
 
 
 def test_the_first_path_in_a_cube_is_shortest():
-    network = build(parse("cube(4)"))
+    network = build("cube(4)")
     distance = distances_from(network, 5)
     for dst in range(16):
         if dst != 5:
@@ -208,14 +207,14 @@ def test_the_first_path_in_a_cube_is_shortest():
 
 
 def test_a_network_too_large_to_search():
-    network = build(parse("rdn(cube(3), 3)"))
+    network = build("rdn(cube(3), 3)")
     for dst in (1, 70_088_888, 2**31 - 1):
         assert_disjoint(network, 0, dst, disjoint_routes(network, 0, dst))
 
 
 @pytest.mark.parametrize("text", ["mesh(3, 3)", "star(3)", "hsn(2, cube(2))"])
 def test_networks_it_is_not_for(text):
-    network = build(parse(text))
+    network = build(text)
     assert not is_addressable(network)
     assert length_bound(network) is None
     with pytest.raises(SpecError, match="paths by address are for products of symmetric factors and dual-nets over "):
@@ -224,4 +223,4 @@ def test_networks_it_is_not_for(text):
 
 def test_two_nodes_are_needed():
     with pytest.raises(ValueError, match="paths must be between two nodes, not from 3 to itself"):
-        disjoint_routes(build(parse("rdn(cube(1), 1)")), 3, 3)
+        disjoint_routes(build("rdn(cube(1), 1)"), 3, 3)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from hdnhw.multipath.flows import fault_of_linkage, fault_of_paths, shortest_disjoint_paths, shortest_linkage
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths
 from hdnhw.topology.metrics import neighbor_table
 
@@ -41,7 +40,7 @@ def test_random_graphs_against_networkx(nodes, density, seed):
 
 @pytest.mark.parametrize("text", ["hsn(2, cube(2))", "ccc(3)", "petersen()", "mesh(3, 4)", "crossed_cube(3)"])
 def test_networks_against_the_maximum_flow(text):
-    network = build(parse(text))
+    network = build(text)
     table = neighbor_table(network)
     for target in range(1, network.num_nodes):
         paths = shortest_disjoint_paths(table, 0, target)

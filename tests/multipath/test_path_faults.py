@@ -17,7 +17,6 @@ from hdnhw.multipath.path_faults import (
     sample_paths,
 )
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 
 SMALL = "rdn(cube(1), 1)"
@@ -40,7 +39,7 @@ def exact(network, pair, failed):
 @pytest.mark.parametrize("failed", range(6))
 @pytest.mark.parametrize("text", ["rdn(cube(1), 1)", "hdn(cube(2), [[0]])"])
 def test_every_set_of_failed_nodes(text, failed):
-    network = build(parse(text))
+    network = build(text)
     pairs = [(0, 1), (0, 3), (0, network.num_nodes - 1)]
     nodes = network.num_nodes
     (point,) = fault_points(nodes, sample_paths(network, pairs), [failed / nodes])
@@ -62,7 +61,7 @@ def test_no_path_left():
 
 
 def test_errors_are_those_of_pairs_drawn_again():
-    network = build(parse("hdn(cube(2), [[0]])"))
+    network = build("hdn(cube(2), [[0]])")
     again = [
         fault_points(32, sample_paths(network, pairs_of_case(network, "B", 60, seed)), [0.125])[0] for seed in range(60)
     ]
@@ -74,7 +73,7 @@ def test_errors_are_those_of_pairs_drawn_again():
 
 def test_errors_are_those_of_the_jackknife():
     """Of a ratio too: leave out each pair in turn (Efron and Tibshirani, An Introduction to the Bootstrap, 11.2)."""
-    network, count = build(parse("hdn(cube(2), [[0]])")), 200
+    network, count = build("hdn(cube(2), [[0]])"), 200
     sample = sample_paths(network, pairs_of_case(network, "B", count, 1))
 
     def point_of(kept):
@@ -95,16 +94,16 @@ def test_two_nodes_must_be_left(rate):
 
 
 def test_what_makes_no_paths():
-    network = build(parse(SMALL))
+    network = build(SMALL)
     with pytest.raises(SpecError, match="no disjoint paths were found for any of 2 pairs"):
         sample_paths(network, [(0, 3), (0, 1)], lambda *_: [])
     with pytest.raises(SpecError, match="paths left need at most 24 ports per node"):
-        sample_paths(build(parse("rdn(cube(25), 1)")), [(0, 1)])
+        sample_paths(build("rdn(cube(25), 1)"), [(0, 1)])
 
 
 @pytest.mark.parametrize("text", [SMALL, "hdn(cube(2), [[0], [0, 1]])", "dualcube(3)"])
 def test_pairs_of_each_case(text):
-    network = build(parse(text))
+    network = build(text)
     for case in "ABC":
         pairs = pairs_of_case(network, case, 300, 1)
         assert {case_of(network, *pair) for pair in pairs} == {case}
@@ -113,14 +112,14 @@ def test_pairs_of_each_case(text):
 
 
 def test_one_cluster_a_class_has_no_case_c():
-    network = build(parse("hdn(cube(2), [[0, 1]])"))
+    network = build("hdn(cube(2), [[0, 1]])")
     assert {case_of(network, *pair) for pair in pairs_of_case(network, "B", 20, 1)} == {"B"}
     with pytest.raises(ValueError, match="has one cluster a class: no two nodes are of Case C"):
         pairs_of_case(network, "C", 1, 1)
 
 
 def test_clusters():
-    network = build(parse(SMALL))
+    network = build(SMALL)
     paths = [0, 1], [0, 4, 6], [0, 1, 5, 7, 3]
     here, there, below, beside = (0, 0), (1, 0), (1, 1), (0, 1)
     assert [clusters_of(network, path) for path in paths] == [
@@ -131,7 +130,7 @@ def test_clusters():
 
 
 def test_clusters_of_a_dualcube_are_joined_by_the_cube_of_its_low_or_middle_bits():
-    network = build(parse("dualcube(3)"))
+    network = build("dualcube(3)")
     for node in range(network.num_nodes):
         near = network.neighbors(node)
         assert [case_of(network, node, near[port]) for port in ("dim0", "dim1", "cross1")] == ["A", "A", "B"]

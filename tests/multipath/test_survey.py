@@ -28,7 +28,7 @@ def found():
 
 
 def test_means_of_all_trials(found):
-    table = RouteTable(plan(parse("rdn(cube(2), 1)")))
+    table = RouteTable(plan("rdn(cube(2), 1)"))
     plain, answered, connected = [], [], []
     for number in range(TRIALS):
         rng = np.random.default_rng([3, number])

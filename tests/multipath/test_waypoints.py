@@ -8,7 +8,6 @@ import pytest
 
 from hdnhw.multipath import waypoints
 from hdnhw.multipath.waypoints import Detours, RouteTable
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import Faults, draw_faults
@@ -33,7 +32,7 @@ def bit(matrix, src, dst):
 
 @pytest.fixture(scope="module", params=SPECS)
 def scene(request):
-    made = plan(parse(request.param))
+    made = plan(request.param)
     table = RouteTable(made)
     nodes = made.network.num_nodes
     rng = np.random.default_rng(7)
@@ -103,7 +102,7 @@ def test_fractions_count_pairs(scene):
 
 
 def test_nothing_dead_needs_no_waypoint():
-    table = RouteTable(plan(parse("rdn(cube(2), 1)")))
+    table = RouteTable(plan("rdn(cube(2), 1)"))
     detours = Detours(table, draw_faults(table.neighbors, np.random.default_rng(1)))
     assert detours.fractions(1) == [1.0, 1.0]
     assert set(detours.choose(5, 1)) == {()}
@@ -111,7 +110,7 @@ def test_nothing_dead_needs_no_waypoint():
 
 def test_a_ring_with_one_dead_channel():
     """Worked by hand: 0 -> 1 is dead in the ring of 5, so 0 reaches 1 and 2 by the other way round."""
-    table = RouteTable(plan(parse("torus(5)")))
+    table = RouteTable(plan("torus(5)"))
     faults = Faults(np.zeros(5, bool), np.zeros((5, 2), bool))
     faults.channels[0, table.neighbors[0].tolist().index(1)] = True
     chosen = Detours(table, faults).choose(0, 2)
@@ -127,7 +126,7 @@ def test_a_ring_with_one_dead_channel():
     ],
 )
 def test_more_faults_than_there_can_be(counts, message):
-    table = RouteTable(plan(parse("rdn(cube(2), 1)")))
+    table = RouteTable(plan("rdn(cube(2), 1)"))
     with pytest.raises(SpecError, match=message):
         draw_faults(table.neighbors, np.random.default_rng(1), **counts)
 
@@ -135,11 +134,11 @@ def test_more_faults_than_there_can_be(counts, message):
 def test_too_large_a_network(monkeypatch):
     monkeypatch.setattr(waypoints, "MAX_NODES", 19)
     with pytest.raises(SpecError, match="waypoints need at most 19 nodes; torus"):
-        RouteTable(plan(parse("torus(5, 4)")))
+        RouteTable(plan("torus(5, 4)"))
 
 
 def test_every_node_and_every_channel_between_healthy_ones_can_be_dead():
-    table = RouteTable(plan(parse("torus(5, 4)")))
+    table = RouteTable(plan("torus(5, 4)"))
     nodes, channels = np.zeros(20, int), np.zeros(table.neighbors.shape, int)
     for seed in range(400):
         faults = draw_faults(table.neighbors, np.random.default_rng(seed), nodes=3, channel_rate=0.05)

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from tests.conftest import each
 
 CALLS = {"cycle": "torus", "path": "mesh", "complete": "ghc"}
@@ -167,12 +166,12 @@ def test_every_small_network_is_the_naive_one(factors):
     assert len(specs) > 2
     for _, super_nodes in specs:
         reference = nx.get_edge_attributes(naive(factors, super_nodes), "port")
-        assert labeled(build(parse(text_of(factors, super_nodes)))) == reference, super_nodes
+        assert labeled(build(text_of(factors, super_nodes))) == reference, super_nodes
 
 
 @given(RANDOM)
 def test_random_network_is_the_naive_one(spec):
-    network = build(parse(text_of(*spec)))
+    network = build(text_of(*spec))
     assert network.num_nodes == size_of(*spec)
     assert labeled(network) == nx.get_edge_attributes(naive(*spec), "port")
 
@@ -186,12 +185,12 @@ def test_dualcube_obeys_the_papers_binary_rule(r):
         for i in range(1, top + 1):
             if i == top or class_bit == (i >= r):
                 expected.add(frozenset((u, u ^ (1 << (i - 1)))))
-    assert edges(build(parse(f"dualcube({r})"))) == expected
+    assert edges(build(f"dualcube({r})")) == expected
 
 
 @pytest.mark.parametrize("r", range(2, 5))
 def test_dualcube_is_a_relabelled_recursive_dual_net(r):
-    ours, other = (build(parse(text)) for text in (f"dualcube({r})", f"rdn(cube({r - 1}), 1)"))
+    ours, other = (build(text) for text in (f"dualcube({r})", f"rdn(cube({r - 1}), 1)"))
     number = {node: other.encode(ours.decode(node)) for node in range(ours.num_nodes)}
     assert sorted(number.values()) == list(range(other.num_nodes))
     assert {(number[u], number[v]): port for (u, v), port in labeled(ours).items()} == labeled(other)
@@ -199,7 +198,7 @@ def test_dualcube_is_a_relabelled_recursive_dual_net(r):
 
 @pytest.mark.parametrize("base", ["cube(2)", "torus(5)", "ghc(3, 2)"])
 def test_one_level_is_the_biswapped_network_of_the_base(base):
-    cluster, network = build(parse(base)), build(parse(f"rdn({base}, 1)"))
+    cluster, network = build(base), build(f"rdn({base}, 1)")
     size = cluster.num_nodes
     node = {
         (side, copy, p): (side * size + copy) * size + p for side, copy, p in product((0, 1), range(size), range(size))
@@ -248,12 +247,12 @@ def networkx_product(*graphs):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_product_is_networkx_product(text, expected):
-    assert edges(build(parse(text))) == expected
+    assert edges(build(text)) == expected
 
 
 @given(RANDOM)
 def test_back_through_the_opposite_port(spec):
-    network = build(parse(text_of(*spec)))
+    network = build(text_of(*spec))
     for node in range(network.num_nodes):
         digits = network.decode(node)
         for index, port in enumerate(network.ports):
@@ -266,7 +265,7 @@ def test_back_through_the_opposite_port(spec):
 
 
 def test_ports_in_order():
-    ports = build(parse("hdn(product(torus(2, 5), complete(4)), [[0], []])")).ports
+    ports = build("hdn(product(torus(2, 5), complete(4)), [[0], []])").ports
     told = [(port.name, port.opposite, port.level, port.factor, port.step) for port in ports]
     assert told == [
         ("dim0", 0, 0, 0, 1),
@@ -281,7 +280,7 @@ def test_ports_in_order():
 
 
 def test_digits_in_order():
-    network = build(parse("hdn(torus(2, 3, 5), [[1], [0, 1]])"))
+    network = build("hdn(torus(2, 3, 5), [[1], [0, 1]])")
     names = "c2 u2_0 u2_1 u2_2 u2_3 c1 u1_0 u1_1 b0 b1 b2"
     assert network.digit_names == tuple(names.split())
     assert network.radices == (2, 2, 2, 5, 5, 2, 2, 5, 2, 3, 5)
@@ -290,7 +289,7 @@ def test_digits_in_order():
 
 @given(RANDOM)
 def test_number_and_address_round_trips(spec):
-    network = build(parse(text_of(*spec)))
+    network = build(text_of(*spec))
     for node in range(network.num_nodes):
         digits = network.decode(node)
         assert all(0 <= digit < radix for digit, radix in zip(digits, network.radices, strict=True))
@@ -301,7 +300,7 @@ def test_number_and_address_round_trips(spec):
 
 
 def test_dualcube_address_has_the_cluster_id_first():
-    network = build(parse("dualcube(4)"))
+    network = build("dualcube(4)")
     for node in range(network.num_nodes):
         upper, lower = node >> 3 & 7, node & 7
         cluster, inner = (lower, upper) if node >> 6 else (upper, lower)
@@ -313,7 +312,7 @@ def test_dualcube_address_has_the_cluster_id_first():
 
 @pytest.mark.parametrize("text", ["hdn(torus(2, 3, 5), [[1]])", "mesh(3, 4)", "dualcube(3)"])
 def test_arrays_are_handled_like_single_nodes(text):
-    network = build(parse(text))
+    network = build(text)
     nodes = np.arange(network.num_nodes)
     digits = network.decode(nodes)
     assert np.array_equal(np.transpose(digits), [network.decode(node) for node in range(network.num_nodes)])
@@ -324,12 +323,12 @@ def test_arrays_are_handled_like_single_nodes(text):
 
 
 def test_widest_numbers_are_exact():
-    network = build(parse("rdn(cube(1), 4)"))
+    network = build("rdn(cube(1), 4)")
     last = network.num_nodes - 1
     assert network.num_nodes == 1 << 31
     assert network.encode(network.decode(last)) == last
     assert network.parse_node(network.format_node(last)) == last
-    assert build(parse("torus(1073741824, 1073741824)")).neighbors(0)["dim0_minus"] == (1 << 60) - (1 << 30)
+    assert build("torus(1073741824, 1073741824)").neighbors(0)["dim0_minus"] == (1 << 60) - (1 << 30)
 
 
 @pytest.mark.parametrize(
@@ -346,13 +345,13 @@ def test_widest_numbers_are_exact():
     ],
 )
 def test_nested_and_symmetric(text, nested, symmetric):
-    network = build(parse(text))
+    network = build(text)
     assert (network.is_nested, network.node_symmetric) == (nested, symmetric)
 
 
 @pytest.mark.parametrize("node", [-1, 128, 1 << 70])
 def test_node_number_out_of_range(node):
-    network = build(parse("rdn(cube(3), 1)"))
+    network = build("rdn(cube(3), 1)")
     message = f"node of rdn(cube(3), 1) must be 0 to 127, not {node}"
     for method in (network.check_node, network.neighbors, network.format_node):
         with pytest.raises(ValueError, match="must be 0 to 127") as caught:
@@ -363,7 +362,7 @@ def test_node_number_out_of_range(node):
 
 @pytest.mark.parametrize("node", [True, False, 3.0, "3", None, np.array([3])])
 def test_node_number_of_another_type(node):
-    network = build(parse("rdn(cube(3), 1)"))
+    network = build("rdn(cube(3), 1)")
     for method in (network.check_node, network.neighbors, network.format_node):
         with pytest.raises(TypeError, match="integer"):
             method(node)
@@ -372,7 +371,7 @@ def test_node_number_of_another_type(node):
 
 
 def test_node_number_becomes_a_plain_integer():
-    node = build(parse("rdn(cube(3), 1)")).check_node(np.int32(5))
+    node = build("rdn(cube(3), 1)").check_node(np.int32(5))
     assert (node, type(node)) == (5, int)
 
 
@@ -413,12 +412,12 @@ RANGE = "node address of rdn(cube(3), 1) must be 0.0/0.0.0 to 1.7/1.1.1, not "
 )
 def test_address_that_names_no_node(text, message):
     with pytest.raises(ValueError, match="node") as caught:
-        build(parse("rdn(cube(3), 1)")).parse_node(text)
+        build("rdn(cube(3), 1)").parse_node(text)
     assert str(caught.value) == message
 
 
 def test_the_binary_address_of_a_dual_cube():
-    network = build(parse("dualcube(3)"))
+    network = build("dualcube(3)")
     assert [network.parse_node(text) for text in ("00011", "10011", "11111", "0", "31")] == [3, 19, 31, 0, 31]
     assert network.neighbors(network.parse_node("10011"))["cross1"] == network.parse_node("00011")
     for text in ("0011", "00012", "000011"):
@@ -427,7 +426,7 @@ def test_the_binary_address_of_a_dual_cube():
 
 
 def test_one_cluster_a_class_has_cluster_0_alone():
-    network = build(parse("hdn(cube(2), [[0, 1]])"))
+    network = build("hdn(cube(2), [[0, 1]])")
     assert network.format_node(7) == "1.0/1.1"
     assert network.parse_node("1.0/1.1") == 7
     with pytest.raises(ValueError, match=r"must be 0\.0/0\.0 to 1\.0/1\.1, not '1\.1/1\.1'"):

@@ -154,7 +154,7 @@ def test_a_family_in_one_file(bipartite, run, tmp_path):
 
 def test_a_nucleus_of_a_family(bipartite):
     bipartite()
-    made = plan(parse("hsn(2, bipartite(3))"))
+    made = plan("hsn(2, bipartite(3))")
     assert made.proof.acyclic
     assert made.num_vcs == (4, 4, 4, 1)
     assert len(layout(made.network).places) == 36
@@ -175,9 +175,9 @@ def test_a_family_without_a_rule(bipartite, run, tmp_path):
     assert result_of(run, ROUTE)["hops"] == 2
     routing = result_of(run, "routing 'bipartite(3)'")
     assert (routing["max_hops"], routing["worst_stretch"], routing["cdg_acyclic"]) == (2, 1.0, True)
-    assert all(plan(parse(text)).proof.acyclic for text in ("hsn(2, bipartite(3))", "rdn(bipartite(3), 1)"))
+    assert all(plan(text).proof.acyclic for text in ("hsn(2, bipartite(3))", "rdn(bipartite(3), 1)"))
     with pytest.raises(SpecError, match=r"^no table-free routing rule is known for bipartite\(3\)$"):
-        hop_rule(build(parse("hsn(2, bipartite(3))")))
+        hop_rule(build("hsn(2, bipartite(3))"))
 
 
 def test_a_spec_class_of_no_family():
@@ -248,8 +248,8 @@ def test_families_of_other_packages(tmp_path, monkeypatch, request):
     request.addfinalizer(families.cache_clear)
     families.cache_clear()
     assert parse("bipartite(4)").__module__ == "acme_networks"
-    assert plan(parse("bipartite(4)")).proof.acyclic
-    assert plan(parse("petersen()")).proof.acyclic
+    assert plan("bipartite(4)").proof.acyclic
+    assert plan("petersen()").proof.acyclic
 
 
 def test_what_is_declared():

@@ -29,7 +29,7 @@ SPECS = [
 
 
 def graph_of(text):
-    network = build(parse(text))
+    network = build(text)
     return network, nx.Graph(
         (node, other) for node in range(network.num_nodes) for other in network.neighbors(node).values()
     )
@@ -82,7 +82,7 @@ def test_cube_connected_cycles(n):
 @pytest.mark.parametrize("n", range(3, 8))
 def test_packets_go_the_shorter_way_up_a_ring_of_ccc(n):
     """Up from a lower place to a higher one; all others go down, so that no class has a cycle."""
-    rule = plan(parse(f"ccc({n})")).rule
+    rule = plan(f"ccc({n})").rule
     network = rule.network
     for place, wanted in product(range(n), repeat=2):
         cur, dst = network.decode(place), network.decode(wanted)
@@ -178,13 +178,13 @@ def test_ports_and_addresses(text):
     ],
 )
 def test_addresses_look_so(text, node, address):
-    assert build(parse(text)).format_node(node) == address
+    assert build(text).format_node(node) == address
 
 
 @pytest.mark.parametrize("wrong", ["0.1.2", "0.1.2.2", "0.1/2.3", "1.2.3.4"])
 def test_what_is_no_permutation(wrong):
     with pytest.raises(ValueError, match=r"^node address of star\(4\) must be 0\.1\.2\.3 to 3\.2\.1\.0, not "):
-        build(parse("star(4)")).parse_node(wrong)
+        build("star(4)").parse_node(wrong)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_is_no_permutation(wrong):
     ],
 )
 def test_radices(text, radices):
-    assert parse(text).radices == build(parse(text)).radices == radices
+    assert parse(text).radices == build(text).radices == radices
 
 
 REFUSED = [

@@ -15,7 +15,7 @@ from tests.conftest import each
 
 
 def graph_of(text):
-    network = build(parse(text))
+    network = build(text)
     return network, hdnhw.Network(network.spec).to_networkx()
 
 
@@ -107,7 +107,7 @@ def test_swapped_over_a_nucleus_with_switches(nucleus, levels):
 
 
 def test_a_nucleus_stands_around_its_switch():
-    places = layout(build(parse("hsn(2, bus(4))"))).places
+    places = layout(build("hsn(2, bus(4))")).places
     for nucleus in range(4):
         apart = np.linalg.norm(places[16:] - places[4 * nucleus : 4 * nucleus + 4].mean(axis=0), axis=1)
         assert apart.argmin() == nucleus
@@ -149,9 +149,9 @@ def test_specs_that_are_refused(text, message):
 
 def test_switches_of_switches():
     with pytest.raises(SpecError, match=r"must be over a network whose nodes all have terminals; fat_tree\(4\) has"):
-        build(parse("concentrated(fat_tree(4), 2)"))
+        build("concentrated(fat_tree(4), 2)")
     with pytest.raises(SpecError, match=r"^hsn\(40, bus\(4\)\) is too large: tables of it would have more than"):
-        build(parse("hsn(40, bus(4))"))
+        build("hsn(40, bus(4))")
 
 
 def test_a_graph_that_its_file_no_longer_is(tmp_path):

@@ -6,12 +6,11 @@ import networkx as nx
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from tests.conftest import each
 
 
 def edges_of(text, name=lambda _, node: node):
-    network = build(parse(text))
+    network = build(text)
     return {
         frozenset((name(network, node), name(network, other)))
         for node in range(network.num_nodes)
@@ -92,7 +91,7 @@ def test_exchanged_cube(s, t):
 @each("n", [3, 4, 5])
 def test_butterfly(n):
     """Along a ring of the cube-connected cycles, or across and along."""
-    cycles = build(parse(f"ccc({n})"))
+    cycles = build(f"ccc({n})")
     ports = [cycles.neighbors(node) for node in range(cycles.num_nodes)]
     along = {frozenset((node, own["ring_plus"])) for node, own in enumerate(ports)}
     across = {frozenset((node, ports[own["cross"]]["ring_plus"])) for node, own in enumerate(ports)}
@@ -128,7 +127,7 @@ def test_hypernet(d, levels):
     text = f"hypernet({d}, {levels})"
     assert edges_of(text, fields) == edges
     graph = nx.Graph(map(tuple, edges))
-    assert len(graph) == build(parse(text)).num_nodes == 2 ** (2 ** (levels - 1) * (d - 2) + levels + 1)
+    assert len(graph) == build(text).num_nodes == 2 ** (2 ** (levels - 1) * (d - 2) + levels + 1)
     assert {degree for _, degree in graph.degree} == {d, d + (levels > 1)}
     assert (nx.node_connectivity(graph) == d) == (d > 2 or levels == 1)
 
@@ -136,4 +135,4 @@ def test_hypernet(d, levels):
 @pytest.mark.parametrize("wrong", ["0.0.1", "0.1", "0.1.3", "0.1.0/0"])
 def test_what_is_no_word(wrong):
     with pytest.raises(ValueError, match=r"^node address of kautz\(2, 3\) must be 0\.1\.2 to 2\.1\.0, not "):
-        build(parse("kautz(2, 3)")).parse_node(wrong)
+        build("kautz(2, 3)").parse_node(wrong)

@@ -61,7 +61,7 @@ def test_what_is_emitted_is_proved(text, options):
 )
 def test_the_rule_is_that_of_the_plan(text):
     """The plan has its own function, of pairs."""
-    made = plan(parse(text))
+    made = plan(text)
     table, address = rule_table(made), [made.address.of_node(node) for node in range(made.network.num_nodes)]
     for cur, here in enumerate(address):
         for dst, there in enumerate(address):
@@ -136,7 +136,7 @@ def test_an_address_of_a_node_that_is_called_impossible_is_refuted():
 
 def test_hops_that_go_round_are_found():
     """A rule that sends every packet on by port 0 gets nowhere on a ring, but to the next node."""
-    made = plan(parse("torus(5)"))
+    made = plan("torus(5)")
     table = HopTable(np.where(np.eye(5, dtype=bool), 2, 0).astype(np.uint8), np.zeros((5, 5), np.uint8))
     assert "the distance is" in prove_arrival(made, {0: table}, ["r"]).why
     never = HopTable(np.zeros((5, 5), np.uint8), table.vc)

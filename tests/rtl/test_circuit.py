@@ -7,7 +7,6 @@ from amaranth.hdl import Module, Signal
 
 from hdnhw.circuits.circuit import INTEGER_OPERATIONS, Circuit
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.circuit import OPERATIONS, elaborate_circuit
 from hdnhw.topology.address import AddressLayout
@@ -16,7 +15,7 @@ from hdnhw.topology.address import AddressLayout
 @pytest.mark.parametrize("radix", range(2, 9))
 def test_values_are_those_of_integers(simulate, radix):
     """With constants on either side, and differences of differences, which are sums."""
-    layout = AddressLayout(build(parse(f"torus({radix})")))
+    layout = AddressLayout(build(f"torus({radix})"))
     circuit = Circuit()
     a, b = (circuit.input(f"{name}0", radix) for name in ("own", "dst"))
     constants = [circuit.constant(value) for value in range(radix)]

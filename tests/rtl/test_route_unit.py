@@ -5,7 +5,6 @@ import random
 import pytest
 from amaranth.hdl import Cat, Module
 
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.route_unit import RouteUnit
 from hdnhw.rules.plan import plan
 
@@ -41,7 +40,7 @@ SPECS = [
 
 @pytest.mark.parametrize(("text", "modes"), SPECS)
 def test_route_unit_follows_the_rule(simulate, text, modes):
-    made = plan(parse(text), modes)
+    made = plan(text, modes)
     network, address, dut = made.network, made.address, RouteUnit(made)
     nodes, ports = range(network.num_nodes), len(network.ports)
     names = {address.of_node(node): node for node in nodes}
@@ -68,7 +67,7 @@ def test_route_unit_follows_the_rule(simulate, text, modes):
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "hdn(torus(2, 3), [[0]])", "mesh(2, 3)", "complete(2)", "star(3)"])
 @pytest.mark.parametrize("moves", [False, True], ids=["stands", "moves"])
 def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text, moves):
-    made = plan(parse(text))
+    made = plan(text)
     dut, plain, top = RouteUnit(made, registered=True, moves=moves), RouteUnit(made), Module()
     top.submodules += [dut, plain]
     top.d.comb += [plain.cur.eq(dut.cur), plain.dst.eq(dut.dst)]
@@ -97,6 +96,6 @@ def test_with_a_register_every_output_is_that_of_the_cycle_before(simulate, text
 
 @pytest.mark.parametrize(("text", "holes"), [("torus(5)", 3), ("rdn(torus(3), 1)", 14), ("torus(2, 3, 5)", 34)])
 def test_these_specs_have_holes(text, holes):
-    made = plan(parse(text))
+    made = plan(text)
     assert (1 << made.address.width) - made.network.num_nodes == holes
     assert made.address.has_holes

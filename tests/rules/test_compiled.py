@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.compiled import core_rule, interpret_rule
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import hop_rule
@@ -31,7 +30,7 @@ RULES = [
 
 @pytest.mark.parametrize(("text", "modes"), RULES)
 def test_compiled_is_interpreted(text, modes, every_hop):
-    network = build(parse(text))
+    network = build(text)
     rule = hop_rule(network, modes)
     addresses = AddressLayout(network).of_nodes
     found = core_rule(rule).decide(addresses[:, None], addresses)
@@ -43,7 +42,7 @@ def test_compiled_is_interpreted(text, modes, every_hop):
 
 
 def test_compiled_is_next_hop():
-    rule = hop_rule(build(parse("hdn(torus(5), [[0], [0]])")))
+    rule = hop_rule(build("hdn(torus(5), [[0], [0]])"))
     network, decide = rule.network, core_rule(rule).decide
     layout = AddressLayout(network)
     for src in range(network.num_nodes):
@@ -55,7 +54,7 @@ def test_compiled_is_next_hop():
 
 
 def test_wide_addresses_are_compiled_in_full():
-    rule = hop_rule(build(parse("product(mesh(1073741824), torus(1073741823))")))
+    rule = hop_rule(build("product(mesh(1073741824), torus(1073741823))"))
     layout = AddressLayout(rule.network)
     route = interpret_rule(rule)
     assert layout.width == 60

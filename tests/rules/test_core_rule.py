@@ -5,7 +5,6 @@ import pytest
 
 from hdnhw.core.rule import OPERATIONS, CoreRule, assigned
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.compiled import core_rule, interpret_rule
 from hdnhw.rules.of_network import rule_of
 from hdnhw.rules.table import TableRule
@@ -21,7 +20,7 @@ SIZES = (1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000)
 
 def agrees(text, modes=None):
     """Compare drawn decisions of one rule; return it."""
-    rule = rule_of(build(parse(text)), modes)
+    rule = rule_of(build(text), modes)
     width = AddressLayout(rule.network).width
     rng = np.random.default_rng(1)
     at = rule.network.num_nodes if isinstance(rule, TableRule) else 1 << width
@@ -63,7 +62,7 @@ def test_tables_decide_as_the_interpreted_rule(text):
 
 
 def test_pairs_are_broadcast():
-    rule = core_rule(rule_of(build(parse("rdn(cube(2), 1)"))))
+    rule = core_rule(rule_of(build("rdn(cube(2), 1)")))
     nodes = np.arange(32)
     matrix = rule.decide(nodes[:, None], nodes)
     assert matrix.shape == (32, 32)
@@ -150,6 +149,6 @@ def test_registers_are_used_again():
 
 
 def test_an_address_that_is_too_wide_is_refused():
-    rule = core_rule(rule_of(build(parse("cube(2)"))))
+    rule = core_rule(rule_of(build("cube(2)")))
     with pytest.raises(OverflowError):
         rule.decide(1 << 40, 0)

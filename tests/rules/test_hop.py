@@ -13,7 +13,6 @@ import pytest
 
 from hdnhw.claims.literal.algorithm1 import algorithm1_route
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.hop import check_modes, default_modes, hop_rule
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
@@ -216,7 +215,7 @@ DECIDED = [
 
 @pytest.mark.parametrize(("text", "modes"), DECIDED)
 def test_rule_is_the_pseudo_code(text, modes, every_hop):
-    network = build(parse(text))
+    network = build(text)
     rule = hop_rule(network, modes)
     code = pseudo_code_of(network, modes)
     n = network.num_nodes
@@ -231,7 +230,7 @@ def test_rule_is_the_pseudo_code(text, modes, every_hop):
 
 
 def test_next_hop_is_what_every_hop_tells(every_hop):
-    rule = hop_rule(build(parse("hdn(torus(5), [[0], []])")), "Of")
+    rule = hop_rule(build("hdn(torus(5), [[0], []])"), "Of")
     network = rule.network
     port, vc = every_hop(rule)
     for pair in range(0, network.num_nodes**2, 29):
@@ -268,7 +267,7 @@ def all_lengths(network, port):
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda instance: instance["spec"])
 def test_reference_figures(instance, every_hop):
-    network = build(parse(instance["spec"]))
+    network = build(instance["spec"])
     lengths = all_lengths(network, every_hop(hop_rule(network, "f" * len(network.levels)))[0])
     distances = all_distances(network)
     apart = ~np.eye(network.num_nodes, dtype=bool)
@@ -291,7 +290,7 @@ def test_reference_figures(instance, every_hop):
 
 @pytest.mark.parametrize("text", ONE_LEVEL + TWO_LEVELS)
 def test_never_longer_than_algorithm_1(text, every_hop):
-    network = build(parse(text))
+    network = build(text)
     n = network.num_nodes
     lengths = all_lengths(network, every_hop(hop_rule(network, "f" * len(network.levels)))[0])
     for pair in range(0, n * n, max(1, n * n // 5000) | 1):
@@ -303,7 +302,7 @@ def test_never_longer_than_algorithm_1(text, every_hop):
     "text", FLAT + ONE_LEVEL + TWO_LEVELS + THREE_LEVELS[:2] + [f"dualcube({r})" for r in (1, 2, 4)]
 )
 def test_shortest_for_one_level_and_nested_super_nodes(text, every_hop):
-    network = build(parse(text))
+    network = build(text)
     k = len(network.levels)
     lengths, distances = all_lengths(network, every_hop(hop_rule(network, "f" * k))[0]), all_distances(network)
     if k <= 1 or network.is_nested:
@@ -315,13 +314,13 @@ def test_shortest_for_one_level_and_nested_super_nodes(text, every_hop):
 
 @pytest.mark.parametrize("text", FLAT + ONE_LEVEL + TWO_LEVELS + THREE_LEVELS)
 def test_every_route_ends_in_default_modes(text, every_hop):
-    network = build(parse(text))
+    network = build(text)
     lengths = all_lengths(network, every_hop(hop_rule(network))[0])
     assert np.array_equal(lengths == 0, np.eye(network.num_nodes, dtype=bool))
 
 
 def test_route_tells_its_hops():
-    network = build(parse("rdn(torus(5), 1)"))
+    network = build("rdn(torus(5), 1)")
     rule = hop_rule(network)
     src, dst = network.parse_node("0.0/0"), network.parse_node("0.3/3")
     hops = [(network.format_node(node), network.ports[port].name, vc) for node, port, vc in rule.route(src, dst)]
@@ -339,7 +338,7 @@ def test_route_tells_its_hops():
 
 @pytest.mark.parametrize("n", range(5, 14))
 def test_each_class_of_a_ring_leaves_out_a_channel_and_most_channels_carry_both(n):
-    rule, used = hop_rule(build(parse(f"torus({n})"))), defaultdict(set)
+    rule, used = hop_rule(build(f"torus({n})")), defaultdict(set)
     for src, dst in permutations(range(n), 2):
         hops = rule.route(src, dst)
         assert len(hops) == min((dst - src) % n, (src - dst) % n)
@@ -353,7 +352,7 @@ def test_each_class_of_a_ring_leaves_out_a_channel_and_most_channels_carry_both(
 
 @pytest.mark.parametrize("r", [2, 4])
 def test_dualcube_is_routed_like_the_dual_net_it_is(r):
-    ours, other = (hop_rule(build(parse(text))) for text in (f"dualcube({r})", f"rdn(cube({r - 1}), 1)"))
+    ours, other = (hop_rule(build(text)) for text in (f"dualcube({r})", f"rdn(cube({r - 1}), 1)"))
     for src in range(0, ours.network.num_nodes, 3):
         for dst in range(0, ours.network.num_nodes, 5):
             ends = [other.network.encode(ours.network.decode(node)) for node in (src, dst)]
@@ -374,7 +373,7 @@ def test_dualcube_is_routed_like_the_dual_net_it_is(r):
     ],
 )
 def test_default_modes(text, modes):
-    network = build(parse(text))
+    network = build(text)
     assert default_modes(network) == check_modes(network, None) == hop_rule(network).modes == modes
 
 
@@ -390,7 +389,7 @@ def test_default_modes(text, modes):
     ],
 )
 def test_modes_that_do_not_fit(text, modes):
-    network = build(parse(text))
+    network = build(text)
     k = len(network.levels)
     letters = "one letter f or O" if k == 1 else f"{k} letters f or O, level {k} first"
     message = f"modes of {network.spec} must be {letters}, not {modes!r}"
@@ -412,7 +411,7 @@ def test_modes_that_do_not_fit(text, modes):
     ],
 )
 def test_a_lane_is_the_parity_of_the_destination(text, every_hop):
-    network = build(parse(text))
+    network = build(text)
     one, two = hop_rule(network), hop_rule(network, lanes=2)
     (ports, classes), (same_ports, vcs) = every_hop(one), every_hop(two)
     parity = np.array([sum(network.decode(dst)) % 2 for dst in range(network.num_nodes)])
@@ -425,4 +424,4 @@ def test_a_lane_is_the_parity_of_the_destination(text, every_hop):
 @pytest.mark.parametrize("lanes", [-1, 0, 3, 4])
 def test_lanes_that_cannot_be(lanes):
     with pytest.raises(SpecError, match=rf"^lanes must be 1 or 2, not {lanes}$"):
-        hop_rule(build(parse("cube(2)")), lanes=lanes)
+        hop_rule(build("cube(2)"), lanes=lanes)

@@ -9,7 +9,6 @@ import pytest
 from hdnhw.multipath.disjoint import is_addressable, short_routes
 from hdnhw.multipath.flows import shortest_disjoint_paths
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.path_waypoints import waypoints_along
 from hdnhw.rules.plan import plan
 from hdnhw.topology.metrics import neighbor_table
@@ -70,7 +69,7 @@ def disjoint_paths(network, number):
 
 @pytest.mark.parametrize(("text", "modes"), ROUTINGS)
 def test_they_lead_along_the_path_and_no_fewer_do(text, modes):
-    made = plan(parse(text), modes)
+    made = plan(text, modes)
     leg, counts = leg_of(made), set()
     for path in wanderings(made.network, 30, 7) + disjoint_paths(made.network, 12):
         chosen = waypoints_along(made, path)
@@ -85,7 +84,7 @@ def test_they_lead_along_the_path_and_no_fewer_do(text, modes):
 
 @pytest.mark.parametrize(("text", "modes"), ROUTINGS)
 def test_a_route_needs_none(text, modes):
-    made = plan(parse(text), modes)
+    made = plan(text, modes)
     leg = leg_of(made)
     pairs = list(permutations(range(made.network.num_nodes), 2))
     for pair in random.Random(5).sample(pairs, min(len(pairs), 300)):
@@ -94,16 +93,16 @@ def test_a_route_needs_none(text, modes):
 
 @pytest.mark.parametrize("text", ["hdn(torus(5), [[0], []])", "hdn(cube(2), [[1], [0]])", "hdn(ghc(3, 4), [[0]])"])
 def test_an_edge_of_a_dual_net_is_a_route_in_all_modes(text):
-    network = build(parse(text))
+    network = build(text)
     for modes in product("fO", repeat=len(network.levels)):
-        made = plan(parse(text), "".join(modes))
+        made = plan(text, "".join(modes))
         for node in range(0, network.num_nodes, 2):
             assert all(waypoints_along(made, [node, other]) == [] for other in network.neighbors(node).values())
 
 
 def test_a_ring_worked_by_hand():
     """Where both ways are as long, the odd node 1 goes downwards and the even node 0 upwards."""
-    ring = plan(parse("torus(6)"))
+    ring = plan("torus(6)")
     assert waypoints_along(ring, [1, 0, 5, 4]) == []
     assert waypoints_along(ring, [1, 2, 3, 4]) == [3]
     assert waypoints_along(ring, [0, 1, 2, 3]) == []
@@ -114,7 +113,7 @@ def test_a_ring_worked_by_hand():
 
 def test_a_part_of_a_route_may_be_none():
     """Why every end has to be tried, and not the next until one fails."""
-    made = plan(parse("hdn(cube(2), [[0], [0, 1]])"))
+    made = plan("hdn(cube(2), [[0], [0, 1]])")
     leg = leg_of(made)
     routes = [leg(src, dst) for src, dst in permutations(range(0, made.network.num_nodes, 9), 2)]
     odd = [route for route in routes if any(leg(route[0], route[end]) != route[: end + 1] for end in range(len(route)))]
@@ -126,7 +125,7 @@ def test_a_part_of_a_route_may_be_none():
 
 
 def test_what_is_hardly_a_path():
-    made = plan(parse("rdn(cube(2), 1)"))
+    made = plan("rdn(cube(2), 1)")
     one = made.network.neighbors(0)["dim0"]
     assert waypoints_along(made, [5]) == []
     assert waypoints_along(made, [0, one, 0]) == [one]

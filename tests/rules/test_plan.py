@@ -10,7 +10,6 @@ import pytest
 
 import hdnhw.rules.plan as plan_module
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.cdg import build_dependency_graph
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.plan import plan, prove
@@ -77,7 +76,7 @@ def turns_of(network, routes):
 
 @pytest.mark.parametrize(("text", "modes"), WALKED)
 def test_proof_and_shapes_agree_with_walked_routes(text, modes, every_hop):
-    rule = hop_rule(build(parse(text)), modes)
+    rule = hop_rule(build(text), modes)
     network = rule.network
     made = prove(rule)
     routes = list(walk(rule, every_hop))
@@ -114,7 +113,7 @@ def test_proof_and_shapes_agree_with_walked_routes(text, modes, every_hop):
     ],
 )
 def test_default_modes_use_two_classes(text):
-    made = plan(parse(text))
+    made = plan(text)
     assert max(made.num_vcs) == made.max_vcs == 2
 
 
@@ -134,12 +133,12 @@ def test_default_modes_use_two_classes(text):
     ],
 )
 def test_classes_a_port(text, num_vcs):
-    assert plan(parse(text)).num_vcs == num_vcs
+    assert plan(text).num_vcs == num_vcs
 
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_classes_of_fast_modes(k):
-    made = plan(parse(f"hdn(cube(2), {[[0]] * k})"), "f" * k)
+    made = plan(f"hdn(cube(2), {[[0]] * k})", "f" * k)
     crossings = tuple(2 ** (k - level + 1) for level in range(1, k + 1))
     assert made.num_vcs == (1, 2**k, *crossings)  # the first dimension is that of the super-nodes
 
@@ -155,13 +154,13 @@ def test_classes_of_fast_modes(k):
     ],
 )
 def test_shapes(text, ports):
-    shapes = plan(parse(text)).shapes
+    shapes = plan(text).shapes
     assert sorted(shape.ports for shape in shapes) == sorted(ports)
     assert [len(shape.ports) for shape in shapes] == sorted((len(shape.ports) for shape in shapes), reverse=True)
 
 
 def test_a_mesh_has_nine_shapes():
-    made = plan(parse("mesh(4, 5)"))
+    made = plan("mesh(4, 5)")
     assert len(made.shapes) == 9
     corner, middle = made.shape_of(0), made.shape_of(6)
     assert (corner.ports, middle.ports) == ((0, 2), (0, 1, 2, 3))
@@ -181,7 +180,7 @@ def cycle_of(error):
 
 def broken(text, modes=None):
     """Return the rule of a network with a single class on every channel."""
-    rule = hop_rule(build(parse(text)), modes)
+    rule = hop_rule(build(text), modes)
     return replace(rule, vc=(rule.circuit.constant(0),), num_vcs=(1,) * len(rule.network.ports))
 
 
@@ -221,7 +220,7 @@ def test_one_class_is_enough_where_the_proof_says_so():
 
 def test_each_bit_of_the_class_is_needed():
     for text, modes in [("rdn(torus(5), 1)", "f"), ("hdn(cube(1), [[], []])", "ff")]:
-        rule = hop_rule(build(parse(text)), modes)
+        rule = hop_rule(build(text), modes)
         zero = rule.circuit.constant(0)
         for weight in range(len(rule.vc)):
             with pytest.raises(RuleError, match="can deadlock"):
@@ -230,7 +229,7 @@ def test_each_bit_of_the_class_is_needed():
 
 def swapped(text):
     """Return a rule that goes the wrong way in its first dimension."""
-    rule = hop_rule(build(parse(text)))
+    rule = hop_rule(build(text))
     plus, minus, *others = rule.take
     return replace(rule, take=(minus, plus, *others))
 
@@ -241,14 +240,14 @@ def test_a_rule_that_leaves_the_network_is_refused():
 
 
 def test_a_rule_that_stops_early_is_refused():
-    rule = hop_rule(build(parse("cube(2)")))
+    rule = hop_rule(build("cube(2)"))
     one, zero = rule.circuit.constant(1), rule.circuit.constant(0)
     with pytest.raises(RuleError, match=r"^rule of cube\(2\) takes no valid hop at node 1 to 0$"):
         prove(replace(rule, arrived=one, take=(zero, zero)))
 
 
 def test_a_rule_that_names_no_virtual_channel_is_refused():
-    rule = hop_rule(build(parse("cube(2)")))
+    rule = hop_rule(build("cube(2)"))
     assert rule.num_vcs == (1, 1)
     with pytest.raises(RuleError, match=r"^rule of cube\(2\) takes no valid hop at node 1 to 0$"):
         prove(replace(rule, vc=(~rule.arrived,)))
@@ -256,7 +255,7 @@ def test_a_rule_that_names_no_virtual_channel_is_refused():
 
 def test_a_rule_that_names_no_port_is_refused():
     """Two at once are one whose number has the bits of both."""
-    rule = hop_rule(build(parse("cube(6)")))
+    rule = hop_rule(build("cube(6)"))
     zero, moves = rule.circuit.constant(0), ~rule.arrived
     with pytest.raises(RuleError, match=r"^rule of cube\(6\) takes no valid hop at node 1 to 0$"):
         prove(replace(rule, take=(zero, zero, zero, moves, moves, zero)))
@@ -264,13 +263,13 @@ def test_a_rule_that_names_no_port_is_refused():
 
 def test_too_many_dependencies_are_refused(monkeypatch):
     monkeypatch.setattr("hdnhw.rules.cdg.MOST_DEPENDENCIES", 30)
-    plan(parse("cube(2)"))
+    plan("cube(2)")
     with pytest.raises(SpecError, match=r"the dependencies of 8 nodes with 3 virtual channels each are too many"):
-        plan(parse("cube(3)"))
+        plan("cube(3)")
 
 
 def test_a_rule_that_never_stops_is_refused():
-    rule = hop_rule(build(parse("cube(2)")))
+    rule = hop_rule(build("cube(2)"))
     one, zero = rule.circuit.constant(1), rule.circuit.constant(0)
     with pytest.raises(RuleError, match=r"takes no valid hop at node 0 to 0$"):
         prove(replace(rule, arrived=zero, take=(one, zero)))
@@ -282,13 +281,13 @@ def test_a_rule_that_goes_round_for_ever_is_refused():
 
 
 def test_a_class_that_is_not_there_is_refused():
-    rule = hop_rule(build(parse("rdn(cube(2), 1)")))
+    rule = hop_rule(build("rdn(cube(2), 1)"))
     with pytest.raises(RuleError, match="takes no valid hop"):
         prove(replace(rule, num_vcs=(1, 1, 1)))
 
 
 def test_plan_makes_and_proves_the_rule():
-    made = plan(parse("rdn(cube(2), 1)"), "O")
+    made = plan("rdn(cube(2), 1)", "O")
     assert (made.modes, made.network.num_nodes, made.address.width) == ("O", 32, 5)
     assert str(made.proof) == (
         f"{made.proof.channels} virtual channels, {made.proof.edges} dependencies: acyclic "
@@ -296,14 +295,14 @@ def test_plan_makes_and_proves_the_rule():
     )
     assert made.plain_route(made.address.of_node(5), made.address.of_node(5)) == len(made.network.ports)
     with pytest.raises(SpecError, match=r"^modes of rdn\(cube\(2\), 1\) must be one letter f or O, not 'ff'$"):
-        plan(parse("rdn(cube(2), 1)"), "ff")
+        plan("rdn(cube(2), 1)", "ff")
     with pytest.raises(ValueError, match="must be 0 to 31, not 32"):
         made.shape_of(32)
 
 
 def test_large_networks_are_proved_by_rank(monkeypatch):
     monkeypatch.setattr(plan_module, "EXHAUSTIVE_NODES", 31)
-    made = plan(parse("rdn(cube(2), 1)"))
+    made = plan("rdn(cube(2), 1)")
     assert (made.proof.method, made.proof.edges, made.proof.acyclic) == ("ranking", None, True)
     assert made.proof.channels == 32 * sum(made.num_vcs)
     assert str(made.proof).startswith(f"{made.proof.channels} virtual channels: acyclic (a rank that grows")
@@ -315,20 +314,20 @@ def test_large_networks_are_proved_by_rank(monkeypatch):
 
 def test_limits_of_proofs_are_within_them(monkeypatch):
     monkeypatch.setattr(plan_module, "EXHAUSTIVE_NODES", 32)
-    assert plan(parse("rdn(cube(2), 1)")).proof.method == "exhaustive"
+    assert plan("rdn(cube(2), 1)").proof.method == "exhaustive"
     monkeypatch.setattr(plan_module, "EXHAUSTIVE_NODES", 1)
     monkeypatch.setattr(plan_module, "RANKED_PORTS", 3)
-    assert plan(parse("rdn(cube(2), 1)")).proof.method == "ranking"
+    assert plan("rdn(cube(2), 1)").proof.method == "ranking"
     monkeypatch.setattr(plan_module, "RANKED_PORTS", 2)
     with pytest.raises(SpecError, match="it has 3 ports per node, and a solver proves it for at most 2"):
-        plan(parse("rdn(cube(2), 1)"))
+        plan("rdn(cube(2), 1)")
 
 
 @pytest.mark.parametrize("text", ["mesh(3, 4)", "mesh(2, 3)", "product(mesh(5), torus(3))", "torus(5, 3)"])
 def test_the_rank_finds_the_routers_of_the_full_graph(text, monkeypatch):
-    full = plan(parse(text))
+    full = plan(text)
     monkeypatch.setattr(plan_module, "EXHAUSTIVE_NODES", 1)
-    ranked = plan(parse(text))
+    ranked = plan(text)
     assert (full.proof.method, ranked.proof.method) == ("exhaustive", "ranking")
     assert [shape.ports for shape in ranked.shapes] == [shape.ports for shape in full.shapes]
     assert all(one.turns > other.turns for one, other in zip(ranked.shapes, full.shapes, strict=True))
@@ -339,7 +338,7 @@ def test_the_rank_finds_the_routers_of_the_full_graph(text, monkeypatch):
 
 
 def test_dependencies_one_by_one(every_hop):
-    rule = hop_rule(build(parse("rdn(torus(3), 1)")), "O")
+    rule = hop_rule(build("rdn(torus(3), 1)"), "O")
     graph = build_dependency_graph(rule)
     names = [port.name for port in rule.network.ports]
     found = set()
@@ -357,8 +356,8 @@ def test_dependencies_one_by_one(every_hop):
 
 @pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(cube(2), 1)", "hdn(torus(5), [[0], []])"])
 def test_lanes_never_wait_for_each_other(text):
-    made = plan(parse(text), lanes=2)
-    assert (made.lanes, made.max_vcs) == (2, 2 * plan(parse(text)).max_vcs)
+    made = plan(text, lanes=2)
+    assert (made.lanes, made.max_vcs) == (2, 2 * plan(text).max_vcs)
     graph = build_dependency_graph(made.rule)
     _, held, wanted = np.nonzero(graph.depends)
     assert len(held)
@@ -370,7 +369,7 @@ def test_lanes_never_wait_for_each_other(text):
 
 def test_lanes_are_no_classes():
     """Two lanes of a rule that can deadlock can deadlock, each by itself."""
-    rule = hop_rule(build(parse("rdn(cube(2), 1)")), lanes=2)
+    rule = hop_rule(build("rdn(cube(2), 1)"), lanes=2)
     with pytest.raises(RuleError) as caught:
         prove(replace(rule, vc=rule.vc[:1]))
     assert len({vc for _, _, vc in cycle_of(caught.value)}) == 1

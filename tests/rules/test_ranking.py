@@ -8,7 +8,6 @@ import pytest
 
 from hdnhw.circuits.circuit import Circuit
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules import ranking
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.ranking import channel_rank, prove_ranks_grow
@@ -43,23 +42,23 @@ PROVED = [
 
 @pytest.mark.parametrize(("text", "modes"), PROVED)
 def test_ranks_grow(text, modes):
-    assert prove_ranks_grow(hop_rule(build(parse(text)), modes)) is None
+    assert prove_ranks_grow(hop_rule(build(text), modes)) is None
 
 
 @pytest.mark.parametrize("text", ["torus(4, 4)", "rdn(torus(5), 1)", "hdn(cube(2), [[0], [0, 1]])"])
 def test_ranks_grow_in_each_lane(text):
-    rule = hop_rule(build(parse(text)), lanes=2)
+    rule = hop_rule(build(text), lanes=2)
     assert prove_ranks_grow(rule) is None
 
 
 def test_lanes_do_not_help_a_rule_that_can_deadlock():
-    rule = hop_rule(build(parse("rdn(cube(2), 1)")), lanes=2)
+    rule = hop_rule(build("rdn(cube(2), 1)"), lanes=2)
     assert refuted_hop(replace(rule, vc=(rule.vc[0], rule.circuit.constant(0))))
 
 
 @pytest.mark.parametrize(("text", "nodes"), [("rdn(cube(3), 2)", 32768), ("rdn(torus(5, 5), 2)", 3125000)])
 def test_ranks_grow_on_large_networks(text, nodes):
-    network = build(parse(text))
+    network = build(text)
     assert network.num_nodes == nodes
     assert prove_ranks_grow(hop_rule(network)) is None
 
@@ -71,7 +70,7 @@ def test_a_solver_that_ends_without_an_answer(monkeypatch, reason, error):
     monkeypatch.setattr(ranking.z3.Solver, "check", lambda _: ranking.z3.unknown)
     monkeypatch.setattr(ranking.z3.Solver, "reason_unknown", lambda _: reason)
     with pytest.raises(error):
-        prove_ranks_grow(hop_rule(build(parse("cube(3)"))))
+        prove_ranks_grow(hop_rule(build("cube(3)")))
 
 
 def refuted_hop(rule):
@@ -87,7 +86,7 @@ def refuted_hop(rule):
     [("torus(5)", ""), ("rdn(cube(2), 1)", "f"), ("rdn(cube(1), 2)", "Of"), ("rdn(cube(3), 2)", "Of")],
 )
 def test_one_class_is_refuted(text, modes):
-    rule = hop_rule(build(parse(text)), modes)
+    rule = hop_rule(build(text), modes)
     zero = rule.circuit.constant(0)
     broken = replace(rule, vc=(zero,) * len(rule.vc))
     cur, dst = refuted_hop(broken)
@@ -107,14 +106,14 @@ def ranked_hop(rule, node, dst):
 
 def test_a_rule_that_runs_off_a_path_is_refuted():
     """From the last node of a path to the first by an edge that only a cycle has: all else of this rule is right."""
-    rule = hop_rule(build(parse("mesh(3)")))
+    rule = hop_rule(build("mesh(3)"))
     circuit, (plus, minus) = rule.circuit, rule.take
     wraps = circuit.input("cur0", 3).eq(circuit.constant(2)) & circuit.input("dst0", 3).eq(circuit.constant(0))
     assert refuted_hop(replace(rule, take=(plus | wraps, minus & ~wraps))) == (2, 0)
 
 
 def test_a_rule_that_takes_two_ports_is_refuted():
-    rule = hop_rule(build(parse("cube(2)")))
+    rule = hop_rule(build("cube(2)"))
     first, second = rule.take
     cur, dst = refuted_hop(replace(rule, take=(first | second, second)))
     assert cur ^ dst == 1
@@ -123,7 +122,7 @@ def test_a_rule_that_takes_two_ports_is_refuted():
 
 
 def test_a_rule_that_does_not_stop_where_it_should_is_refuted():
-    rule = hop_rule(build(parse("cube(2)")))
+    rule = hop_rule(build("cube(2)"))
     one, zero = rule.circuit.constant(1), rule.circuit.constant(0)
     cur, dst = refuted_hop(replace(rule, arrived=one, take=(zero, zero)))
     assert cur != dst
@@ -132,14 +131,14 @@ def test_a_rule_that_does_not_stop_where_it_should_is_refuted():
 
 def test_equal_ranks_are_refuted():
     """Round a triangle in one direction: every channel has the same rank, and the ring can deadlock."""
-    rule = hop_rule(build(parse("complete(3)")))
+    rule = hop_rule(build("complete(3)"))
     by_1, by_2 = rule.take
     cur, dst = refuted_hop(replace(rule, take=(by_1 | by_2, rule.circuit.constant(0))))
     assert (dst - cur) % 3 == 2
 
 
 def test_a_rule_that_goes_round_for_ever_is_refuted():
-    rule = hop_rule(build(parse("torus(7)")))
+    rule = hop_rule(build("torus(7)"))
     plus, minus = rule.take
     assert refuted_hop(replace(rule, take=(minus, plus)))
 
@@ -187,7 +186,7 @@ def ranks(rule, every_hop):
     ],
 )
 def test_rank_grows_along_every_route(text, modes, every_hop):
-    rule = hop_rule(build(parse(text)), modes)
+    rule = hop_rule(build(text), modes)
     n = rule.network.num_nodes
     port, vc = every_hop(rule)
     rank = ranks(rule, every_hop)

@@ -7,7 +7,6 @@ import networkx as nx
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.hop import check_modes, hop_rule
 from hdnhw.rules.plan import plan, prove
 from hdnhw.rules.statistics import routing_statistics
@@ -29,8 +28,8 @@ BASES = {
 def test_every_pair(base, lengths_of):
     """HDN paper, Algorithm 1, with the routes of the base's own rule inside a cluster."""
     shortest, num_vcs = BASES[base]
-    made, inner = plan(parse(f"rdn({base}, 1)")), lengths_of(plan(parse(base)))
-    n = build(parse(base)).num_nodes
+    made, inner = plan(f"rdn({base}, 1)"), lengths_of(plan(base))
+    n = build(base).num_nodes
 
     def hops(src, dst):
         (kind, cluster, node), (other, to_cluster, to_node) = ((at // n**2, at // n % n, at % n) for at in (src, dst))
@@ -53,7 +52,7 @@ def test_every_pair(base, lengths_of):
     ("text", "modes"), [("rdn(star(3), 1)", "O"), ("rdn(star(2), 2)", "OO"), ("rdn(star(2), 2)", "ff")]
 )
 def test_other_modes(text, modes, lengths_of):
-    made = plan(parse(text), modes)
+    made = plan(text, modes)
     lengths = lengths_of(made)
     distances = [metrics.distances_from(made.network, node).tolist() for node in range(made.network.num_nodes)]
     assert made.proof.acyclic
@@ -64,7 +63,7 @@ def test_other_modes(text, modes, lengths_of):
 
 def test_the_same_as_over_a_product():
     """star(2) is the edge cube(1)."""
-    one, other = plan(parse("rdn(star(2), 2)")), plan(parse("rdn(cube(1), 2)"))
+    one, other = plan("rdn(star(2), 2)"), plan("rdn(cube(1), 2)")
     pairs = list(product(range(0, 128, 11), range(0, 128, 2)))
     assert [one.rule.route(*pair) for pair in pairs] == [other.rule.route(*pair) for pair in pairs]
     assert one.num_vcs == other.num_vcs
@@ -72,7 +71,7 @@ def test_the_same_as_over_a_product():
 
 def test_dependencies_against_networkx():
     """The graph built by following every route, hop by hop, with the interpreted rule."""
-    rule, graph = hop_rule(build(parse("rdn(star(3), 1)"))), nx.DiGraph()
+    rule, graph = hop_rule(build("rdn(star(3), 1)")), nx.DiGraph()
     for src, dst in product(range(72), repeat=2):
         nx.add_path(graph, rule.route(src, dst))
     proof = prove(rule).proof
@@ -83,7 +82,7 @@ def test_dependencies_against_networkx():
 @pytest.mark.parametrize("text", ["rdn(star(3), 1)", "rdn(petersen(), 1)", "rdn(folded_cube(2), 1)"])
 def test_each_bit_of_the_class_is_needed(text):
     """Negative control: without the class of the level, or without those of the base where it has some."""
-    rule = hop_rule(build(parse(text)))
+    rule = hop_rule(build(text))
     for bit in range(len(rule.vc)):
         rest = (*rule.vc[:bit], *rule.vc[bit + 1 :]) or (rule.circuit.constant(0),)
         broken = replace(rule, vc=rest, num_vcs=tuple(max(1, vcs // 2) for vcs in rule.num_vcs))
@@ -100,12 +99,12 @@ def test_each_bit_of_the_class_is_needed(text):
 )
 def test_what_is_too_large_to_enumerate(text, message):
     with pytest.raises(SpecError) as caught:
-        plan(parse(text))
+        plan(text)
     assert str(caught.value) == f"{message}dependencies are enumerated up to 8192"
 
 
 def test_modes_are_for_each_level():
-    network = build(parse("rdn(star(3), 2)"))
+    network = build("rdn(star(3), 2)")
     assert check_modes(network, None) == "Of"
     with pytest.raises(
         SpecError, match=r"^modes of rdn\(star\(3\), 2\) must be 2 letters f or O, level 2 first, not 'f'$"

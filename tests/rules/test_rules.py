@@ -12,7 +12,6 @@ import pytest
 from hdnhw.circuits.circuit import Circuit
 from hdnhw.circuits.step import class_of, count
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.compiled import core_rule
 from hdnhw.rules.hop import check_modes, hop_rule
 from hdnhw.rules.plan import plan, prove
@@ -69,7 +68,7 @@ def distances_of(network):
 
 @pytest.mark.parametrize("text", SHORTEST)
 def test_shortest_routes(text, lengths_of):
-    made = plan(parse(text))
+    made = plan(text)
     distances = distances_of(made.network)
     assert made.rule.is_shortest
     assert made.proof.acyclic
@@ -78,7 +77,7 @@ def test_shortest_routes(text, lengths_of):
 
 @pytest.mark.parametrize("text", [*SWAPPED, *OVER_A_DIVISOR, *OTHERS])
 def test_proved_and_delivered(text, lengths_of):
-    made = plan(parse(text))
+    made = plan(text)
     distances = distances_of(made.network)
     lengths = lengths_of(made)
     assert (made.modes, made.rule.is_shortest, made.proof.method, made.proof.acyclic) == ("", False, "exhaustive", True)
@@ -93,7 +92,7 @@ def test_proved_and_delivered(text, lengths_of):
 
 @pytest.mark.parametrize("text", ["cube(1)", "rdn(cube(2), 1)", "fat_tree(4)", "torus(5, 3)"])
 def test_statistics_are_those_of_all_routes(text):
-    made = plan(parse(text))
+    made = plan(text)
     table, load = metrics.neighbor_table(made.network), Counter()
     pairs = list(permutations(range(made.network.num_terminals), 2))
     routes = {pair: made.rule.route(*pair) for pair in pairs}
@@ -113,7 +112,7 @@ def test_statistics_are_those_of_all_routes(text):
 @pytest.mark.parametrize("text", SWAPPED)
 def test_the_papers_recursion(text, lengths_of):
     """HSN paper, section 2.3: T_R(l) = T_R(l - 1) + (nucleus route to Y_l) + 1, nothing where X_l = Y_l."""
-    made = plan(parse(text))
+    made = plan(text)
     spec, nucleus = made.network.spec, build(made.network.spec.nucleus)
     distances, size = distances_of(nucleus), nucleus.num_nodes
 
@@ -134,7 +133,7 @@ def test_the_papers_recursion(text, lengths_of):
 
 
 def test_classes_of_a_swapped_network_are_its_levels():
-    rule = hop_rule(build(parse("hsn(3, cube(2))")))
+    rule = hop_rule(build("hsn(3, cube(2))"))
     for src, dst in product(range(0, 64, 5), range(64)):
         x = [src >> 4, src >> 2 & 3, src & 3]
         for node, port, vc in rule.route(src, dst):
@@ -146,7 +145,7 @@ def test_classes_of_a_swapped_network_are_its_levels():
 
 
 def test_diameter_links_carry_nothing():
-    made = plan(parse("hcn(2)"))
+    made = plan("hcn(2)")
     (shape,) = made.shapes
     assert shape.ports == (0, 1, 2)
     leaders = [node for node in range(16) if node >> 2 == node & 3]
@@ -163,7 +162,7 @@ BROKEN = [
 @pytest.mark.parametrize("text", BROKEN)
 def test_one_class_can_deadlock(text):
     """Negative control: the same routes without their classes."""
-    rule = hop_rule(build(parse(text)))
+    rule = hop_rule(build(text))
     broken = replace(rule, vc=(rule.circuit.constant(0),), num_vcs=(1,) * len(rule.take))
     with pytest.raises(RuleError, match=r"can deadlock: \d+ virtual channels wait in a cycle"):
         prove(broken)
@@ -171,7 +170,7 @@ def test_one_class_can_deadlock(text):
 
 @pytest.mark.parametrize("text", ["folded_cube(3)", "hsn(2, cube(2))"])
 def test_lanes(text):
-    one, two = plan(parse(text)), plan(parse(text), lanes=2)
+    one, two = plan(text), plan(text, lanes=2)
     assert two.proof.acyclic
     assert two.proof.channels > one.proof.channels
     assert all(vcs <= 2 * before for vcs, before in zip(two.num_vcs, one.num_vcs, strict=True))
@@ -181,22 +180,22 @@ def test_what_has_no_rule():
     text = "hsn(2, mesh(2, 6), top=4)"
     message = f"no table-free routing rule is known for {text}: 4 top clusters are not counted by whole digits of "
     with pytest.raises(SpecError) as caught:
-        hop_rule(build(parse(text)))
+        hop_rule(build(text))
     assert str(caught.value) == message + "mesh(2, 6)"
-    assert plan(parse(text)).proof.acyclic
+    assert plan(text).proof.acyclic
 
 
 def test_what_is_too_large_to_enumerate():
-    network = build(parse("hsn(4, cube(4))"))
+    network = build("hsn(4, cube(4))")
     with pytest.raises(SpecError, match=r"^routing of hsn\(4, cube\(4\)\) is not proved deadlock-free: it has 65536 "):
         plan(network.spec)
     with pytest.raises(SpecError, match=r"^a proof by ranks is for products and dual-nets over them; star"):
-        prove_ranks_grow(hop_rule(build(parse("star(3)"))))
+        prove_ranks_grow(hop_rule(build("star(3)")))
 
 
 @pytest.mark.parametrize("text", ["ccc(3)", "cube(2)"])
 def test_modes_are_for_dual_nets(text):
-    network = build(parse(text))
+    network = build(text)
     assert check_modes(network, None) == check_modes(network, "") == ""
     with pytest.raises(SpecError, match=f"^modes are for dual-nets of one level or more; {re.escape(text)} is none$"):
         hop_rule(network, "f")
@@ -204,7 +203,7 @@ def test_modes_are_for_dual_nets(text):
 
 def test_dependencies_against_networkx():
     """The graph built by following every route, hop by hop, with the interpreted rule."""
-    network = build(parse("star(3)"))
+    network = build("star(3)")
     rule, graph = hop_rule(network), nx.DiGraph()
     for src, dst in product(range(6), repeat=2):
         nx.add_path(graph, rule.route(src, dst))

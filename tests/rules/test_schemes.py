@@ -24,15 +24,15 @@ def test_modes_of_the_rule_stand_behind_a_colon():
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_what_is_refused(scheme):
     with pytest.raises(SpecError, match=rf"^modes '{scheme}:' end with a colon"):
-        fabric_plan(parse("torus(5)"), f"{scheme}:", 1)
+        fabric_plan("torus(5)", f"{scheme}:", 1)
     with pytest.raises(SpecError, match=r"^modes of .*, not 'x'"):
-        fabric_plan(parse("hdn(cube(2), [[0]])"), f"{scheme}:x", 1)
+        fabric_plan("hdn(cube(2), [[0]])", f"{scheme}:x", 1)
     with pytest.raises(SpecError, match=rf"^modes '{scheme}' do not go with hardware: "):
-        _ = fabric_plan(parse("cube(2)"), scheme, 1).circuit_rule
+        _ = fabric_plan("cube(2)", scheme, 1).circuit_rule
 
 
 def test_sources_that_choose_have_the_channels_of_valiants_routing():
-    valiant, ugal = (fabric_plan(parse("torus(5)"), scheme, 1) for scheme in ("valiant", "ugal"))
+    valiant, ugal = (fabric_plan("torus(5)", scheme, 1) for scheme in ("valiant", "ugal"))
     assert ugal == replace(valiant, rule=ugal.rule, scheme="ugal")
 
 

@@ -62,7 +62,7 @@ def dependencies(routes):
 @pytest.mark.parametrize("modes", TABLE_MODES)
 @pytest.mark.parametrize("text", SPECS)
 def test_every_route(text, modes):
-    rule = table_rule(build(parse(text)), modes)
+    rule = table_rule(build(text), modes)
     distances = dict(networkx.all_pairs_shortest_path_length(hdnhw.Network(text).to_networkx()))
     routes = routes_of(rule)
     for (src, dst), hops in routes.items():
@@ -105,19 +105,19 @@ def test_any_graph_has_a_proved_plan(nodes, density, seed, modes):
     ],
 )
 def test_how_many_classes(text, layers, hops):
-    assert [plan(parse(text), modes).max_vcs for modes in (None, "hops", "updown")] == [layers, hops, 1]
+    assert [plan(text, modes).max_vcs for modes in (None, "hops", "updown")] == [layers, hops, 1]
 
 
 @pytest.mark.parametrize("text", ["slim_fly(3)", "dragonfly(3, 2)"])
 def test_classes_that_wait_in_a_cycle_are_refused(text):
-    rule = table_rule(build(parse(text)), "hops")
+    rule = table_rule(build(text), "hops")
     port = rule.table & ((1 << VC_SHIFT) - 1)
     with pytest.raises(RuleError, match=r"can deadlock: \d+ virtual channels wait in a cycle"):
         prove(replace(rule, table=np.ascontiguousarray(port), num_vcs=(1,) * len(rule.num_vcs)))
 
 
 def test_a_table_that_leads_nowhere_is_refused():
-    rule = table_rule(build(parse("slim_fly(3)")))
+    rule = table_rule(build("slim_fly(3)"))
     table = rule.table.copy()
     table[3, 0] = len(rule.network.ports)
     with pytest.raises(RuleError, match="takes no valid hop at node 0 to 3"):
@@ -125,7 +125,7 @@ def test_a_table_that_leads_nowhere_is_refused():
 
 
 def test_lanes():
-    one, two = (plan(parse("dragonfly(3, 2)"), lanes=lanes) for lanes in (1, 2))
+    one, two = (plan("dragonfly(3, 2)", lanes=lanes) for lanes in (1, 2))
     assert (one.max_vcs, two.max_vcs, two.lanes) == (2, 4, 2)
     for dst in range(6):
         lanes = {vc & 1 for _, _, vc in two.rule.route(20, dst)}
@@ -148,7 +148,7 @@ def test_the_model_delivers_every_packet(text, modes):
 
 
 def test_what_is_refused():
-    network = build(parse("fat_tree(4)"))
+    network = build("fat_tree(4)")
     with pytest.raises(
         SpecError, match=r"modes of fat_tree\(4\), which is routed by tables, must be one of layers, updown, hops"
     ):
@@ -158,8 +158,8 @@ def test_what_is_refused():
     with pytest.raises(SpecError, match=r"node 16 of fat_tree\(4\) has no terminal: no route leads to it"):
         table_rule(network).route(0, 16)
     with pytest.raises(SpecError, match="is routed by tables, which have at most 67108864 routes"):
-        table_rule(build(parse("jellyfish(8194, 3)")))
-    assert isinstance(rule_of(build(parse("cube(3)"))), HopRule)
+        table_rule(build("jellyfish(8194, 3)"))
+    assert isinstance(rule_of(build("cube(3)")), HopRule)
     with pytest.raises(SpecError, match=r"no hardware is made for fat_tree\(4\): it is routed by tables, which only"):
         _ = plan(network.spec).circuit_rule
 

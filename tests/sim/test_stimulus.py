@@ -8,7 +8,6 @@ import pytest
 from hdnhw.machine.machine import Machine
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import RoutingPlan, plan
 from hdnhw.sim import stimulus
 from hdnhw.sim.stimulus import Case, load_case, make_case
@@ -21,7 +20,7 @@ LOAD = LoadSpec(pattern="complement", rate=0.2, cycles=20_000)
 
 @pytest.fixture(scope="module")
 def made() -> RoutingPlan:
-    return plan(parse("rdn(cube(1), 1)"))
+    return plan("rdn(cube(1), 1)")
 
 
 def case_of(made: RoutingPlan, load: LoadSpec, length: int = 4, **pauses: int) -> Case:

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.address import AddressLayout, Field
 
 TEXTS = [
@@ -22,7 +21,7 @@ TEXTS = [
 
 
 def layout_of(text):
-    return AddressLayout(build(parse(text)))
+    return AddressLayout(build(text))
 
 
 def test_fields():

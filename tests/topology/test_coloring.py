@@ -4,7 +4,6 @@ import networkx as nx
 import numpy as np
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.coloring import two_colors
 from hdnhw.topology.metrics import neighbor_table
 from tests.conftest import each
@@ -31,7 +30,7 @@ NETWORKS = [
 
 @each("text", NETWORKS)
 def test_there_are_two_colors_if_there_is_no_odd_cycle(text):
-    table = neighbor_table(build(parse(text)))
+    table = neighbor_table(build(text))
     odd = two_colors(table, np.ones(table.shape[1], np.bool_))
     edges = [(node, int(other)) for node, row in enumerate(table) for other in row if other >= 0]
     assert (odd is not None) == nx.is_bipartite(nx.Graph(edges))
@@ -41,7 +40,7 @@ def test_there_are_two_colors_if_there_is_no_odd_cycle(text):
 
 
 def test_the_networks_above_are_of_both_kinds():
-    tables = [neighbor_table(build(parse(text))) for text in NETWORKS]
+    tables = [neighbor_table(build(text)) for text in NETWORKS]
     found = [two_colors(table, np.ones(table.shape[1], np.bool_)) is None for table in tables]
     assert 4 <= np.sum(found) <= len(found) - 4
 
@@ -50,7 +49,7 @@ def test_the_networks_above_are_of_both_kinds():
 @each("seed", range(4))
 def test_ends_of_some_channels_differ_and_of_others_agree(text, seed):
     """Edges that agree are contracted: there is a coloring if what is left has no odd cycle, and no loop."""
-    network = build(parse(text))
+    network = build(text)
     table, rng = neighbor_table(network), np.random.default_rng(seed)
     differ = rng.random(table.shape[1]) < 0.5
     for number, port in enumerate(network.ports):

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.connectivity import disjoint_paths, node_connectivity
 from hdnhw.topology.metrics import neighbor_table, switch_table
 from hdnhw.topology.symmetry import symmetry
@@ -24,7 +23,7 @@ INSTANCES = [
 
 
 def table_of(text):
-    return neighbor_table(build(parse(text)))
+    return neighbor_table(build(text))
 
 
 def table_of_graph(graph):
@@ -82,7 +81,7 @@ def test_too_much_work():
     [("fat_tree(4)", 2), ("fat_tree(6)", 3), ("concentrated(torus(3, 3), 2)", 4), ("cube(3)", None)],
 )
 def test_switches_by_themselves(text, connectivity):
-    network = build(parse(text))
+    network = build(text)
     table = neighbor_table(network)
     between = switch_table(network, table)
     assert (None if between is None else node_connectivity(between, symmetry(between))) == connectivity

@@ -9,18 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.cut_bound import bound_around, known_bound
 from hdnhw.topology.cuts import bisection, cut_edges, known_halves, spectral_cut
 from hdnhw.topology.metrics import neighbor_table
 
 
-def network_of(text):
-    return build(parse(text))
-
-
 def cut_of(text, **how):
-    network = network_of(text)
+    network = build(text)
     return bisection(neighbor_table(network), known_halves(network), **how)
 
 
@@ -85,7 +80,7 @@ def test_closed_forms(text, edges):
 def test_the_bisection_of_recursive_dual_nets_as_claimed_or_less(text, edges, claimed):
     """RDN paper, Theorem 1: a quarter of the nodes."""
     found = cut_of(text, quick=True)
-    assert -(-network_of(text).num_nodes // 4) == claimed
+    assert -(-build(text).num_nodes // 4) == claimed
     assert (found.edges, found.exact) == (edges, True)
 
 
@@ -108,7 +103,7 @@ def test_proved_by_the_search(text, edges):
     ],
 )
 def test_cuts_smaller_than_claimed(text, most, claimed):
-    network = network_of(text)
+    network = build(text)
     table, found = neighbor_table(network), cut_of(text, quick=True)
     assert found.at_least <= found.edges <= most < claimed == -(-network.num_nodes // 4)
     assert nx.cut_size(graph_of(table), set(np.flatnonzero(found.inside).tolist())) == found.edges
@@ -119,7 +114,7 @@ def test_cuts_smaller_than_claimed(text, most, claimed):
     "text", ["rdn(cube(3), 1)", "hdn(torus(3, 4), [[0]])", "hdn(cube(2), [[0], [0, 1]])", "mesh(5, 7)"]
 )
 def test_no_worse_than_networkx(text):
-    graph, found = graph_of(neighbor_table(network_of(text))), cut_of(text, quick=True)
+    graph, found = graph_of(neighbor_table(build(text))), cut_of(text, quick=True)
     for seed in range(5):
         half, _ = nx.algorithms.community.kernighan_lin_bisection(graph, seed=seed)
         assert found.at_least <= found.edges <= nx.cut_size(graph, half)
@@ -129,13 +124,13 @@ def test_no_worse_than_networkx(text):
     "text", ["rdn(cube(2), 1)", "hdn(cube(2), [[0], [0]])", "hdn(torus(4, 3), [[1]])", "dualcube(4)"]
 )
 def test_the_known_half_cuts_no_cross_edge_of_the_highest_level(text):
-    network = network_of(text)
+    network = build(text)
     table, (half,) = neighbor_table(network), known_halves(network)
     assert np.array_equal(half[table[:, -1]], half)
     assert 2 * half.sum() == network.num_nodes
     clusters = len(half) // 2 // (1 if network.levels[-1].cluster else len(half))
     assert cut_edges(table, half) <= clusters * cut_edges(table[:, :-1], half)
-    assert known_halves(network_of("cube(3)")) == []
+    assert known_halves(build("cube(3)")) == []
 
 
 def test_the_same_cut_twice():
@@ -162,12 +157,12 @@ def test_without_a_bound_nothing_is_proved_either(monkeypatch):
 )
 def test_the_spectral_bound_is_reached_and_never_above(text, edges):
     """It is a whole number here, so any excess shows."""
-    assert spectral_cut(neighbor_table(network_of(text))) == edges
+    assert spectral_cut(neighbor_table(build(text))) == edges
 
 
 def test_what_rounding_leaves_is_taken_off_the_spectral_bound(monkeypatch):
     monkeypatch.setattr("hdnhw.topology.cuts.SPECTRAL_BITS", 6)
-    assert 0 < spectral_cut(neighbor_table(network_of("slim_fly(5)"))) < 63
+    assert 0 < spectral_cut(neighbor_table(build("slim_fly(5)"))) < 63
 
 
 @pytest.mark.parametrize(
@@ -204,7 +199,7 @@ def least_around(table):
     ],
 )
 def test_the_bound_holds_around_every_set(text):
-    network = network_of(text)
+    network = build(text)
     found = least_around(neighbor_table(network))
     bounds = [bound_around(network, inside) for inside in range(len(found))]
     assert all(bound <= least for bound, least in zip(bounds, found, strict=True))
@@ -216,14 +211,14 @@ def test_the_bound_holds_around_every_set(text):
     [("rdn(cube(3), 1)", 32), ("dualcube(4)", 32), ("rdn(torus(3, 3), 1)", 41), ("hdn(cube(3), [[2]])", 16)],
 )
 def test_the_bound_proves_cuts_that_the_flow_does_not(text, edges):
-    network = network_of(text)
+    network = build(text)
     found = cut_of(text, at_least=known_bound(network), quick=True)
     assert (found.edges, found.at_least, found.exact) == (edges, edges, True)
     assert cut_of(text, quick=True).at_least < edges
 
 
 def test_no_bound_is_known_of_other_networks():
-    assert known_bound(network_of("hsn(2, cube(2))")) == 0
+    assert known_bound(build("hsn(2, cube(2))")) == 0
 
 
 def test_the_bound_is_not_above_the_load_that_a_flow_reaches():
@@ -231,7 +226,7 @@ def test_the_bound_is_not_above_the_load_that_a_flow_reaches():
     from hdnhw.topology.flow import least_load
 
     for text in ("torus(7)", "torus(6, 5)", "mesh(5)", "mesh(4, 3)", "complete(5)", "ghc(3, 4)"):
-        network = network_of(text)
+        network = build(text)
         flow = least_load(neighbor_table(network))
         half = network.num_nodes // 2
         most = half * (network.num_nodes - half) / flow.reached

@@ -20,7 +20,7 @@ from hdnhw.topology.metrics import neighbor_table
 
 
 def bound_of(text):
-    return flow_bound(neighbor_table(build(parse(text))))
+    return flow_bound(neighbor_table(build(text)))
 
 
 def table_of(graph):
@@ -102,7 +102,7 @@ def test_random_networks_against_the_program_of_all_sources(nodes, seed):
     "text", ["mesh(2, 3)", "torus(6)", "cube(3)", "product(mesh(3), complete(3))", "rdn(cube(1), 1)"]
 )
 def test_against_the_program_of_all_paths(text):
-    table = neighbor_table(build(parse(text)))
+    table = neighbor_table(build(text))
     assert float(flow_bound(table)) == pytest.approx(by_paths(nx.DiGraph(arcs_of(table)).to_undirected()), rel=2e-6)
 
 
@@ -114,7 +114,7 @@ def test_against_the_program_of_all_paths(text):
     ],
 )
 def test_no_less_than_any_cut_and_no_more_than_the_routing(text):
-    network = build(parse(text))
+    network = build(text)
     table, bound = neighbor_table(network), bound_of(text)
     assert bound <= routing_statistics(plan(network.spec)).max_channel_load
     generator = np.random.default_rng(5)

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.graphfile import SUFFIXES, WRITTEN, graph_text, read_graph
 
@@ -58,7 +57,7 @@ def test_nodes_of_booksim_that_share_a_router(tmp_path):
 @pytest.mark.parametrize("suffix", WRITTEN)
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "slim_fly(3)", "concentrated(cube(2), 2)", "fat_tree(4)"])
 def test_what_is_written_is_read_again(tmp_path, suffix, text):
-    network = build(parse(text))
+    network = build(text)
     if suffix in (".dot", ".gv"):
         pytest.importorskip("pydot")
     if suffix in (".edges", ".txt", ".csv") and network.num_terminals < network.num_nodes:

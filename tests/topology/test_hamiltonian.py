@@ -113,7 +113,7 @@ def tuples_of(network):
 
 
 def check(text):
-    network = build(parse(text))
+    network = build(text)
     cycle, nodes = hamiltonian_cycle(network).tolist(), tuples_of(network)
     supers = [level.super_node_factors for level in network.levels]
     assert sorted(cycle) == list(range(network.num_nodes))
@@ -134,7 +134,7 @@ def test_drawn_dual_nets_have_one():
         base = draw.choice(bases)
         width = len(parse(base).factors)
         supers = [sorted(draw.sample(range(width), draw.randint(0, width))) for _ in range(draw.randint(1, 3))]
-        if build(parse(f"hdn({base}, {supers})")).num_nodes <= 8192:
+        if build(f"hdn({base}, {supers})").num_nodes <= 8192:
             texts.add(f"hdn({base}, {supers})")
     for text in sorted(texts):
         check(text)
@@ -143,7 +143,7 @@ def test_drawn_dual_nets_have_one():
 @pytest.mark.parametrize("text", ["mesh(3, 3)", "mesh(5)", "mesh(3, 3, 5)"])
 def test_grids_of_odd_sides_have_none(text):
     with pytest.raises(SpecError, match="no Hamiltonian cycle of"):
-        hamiltonian_cycle(build(parse(text)))
+        hamiltonian_cycle(build(text))
 
 
 def test_small_grids_with_one_are_told_from_those_without():
@@ -152,6 +152,6 @@ def test_small_grids_with_one_are_told_from_those_without():
         text = f"mesh({sides[0]}, {sides[1]})"
         if sides[0] * sides[1] % 2:
             with pytest.raises(SpecError):
-                hamiltonian_cycle(build(parse(text)))
+                hamiltonian_cycle(build(text))
         else:
             check(text)

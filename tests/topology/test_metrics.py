@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from hdnhw.topology.dualnet import DualNetwork
 from hdnhw.topology.orbits import representatives
@@ -36,7 +35,7 @@ OTHERS = [
 @pytest.mark.parametrize("spec", ["mesh(3, 40)", "torus(7, 9)", "ccc(4)"])
 @pytest.mark.parametrize("with_table", [False, True])
 def test_a_deep_search_is_ended_in_one_go(monkeypatch, spec, with_table):
-    network = build(parse(spec))
+    network = build(spec)
     table, source, told = metrics.neighbor_table(network), network.num_nodes // 3, []
     monkeypatch.setattr(metrics, "MOST_LEVELS", 2)
     monkeypatch.setattr(metrics, "FEW_ENTRIES", 0)
@@ -54,7 +53,7 @@ def instances(*, most=None, given=None):
 
 
 def network_of(instance):
-    return build(parse(instance["spec"]))
+    return build(instance["spec"])
 
 
 def graph_of(network):
@@ -126,7 +125,7 @@ def test_all_pairs(instance):
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_against_networkx(text):
-    network = build(parse(text))
+    network = build(text)
     graph = graph_of(network)
     degrees = [degree for _, degree in graph.degree]
     assert metrics.num_edges(network) == graph.number_of_edges()
@@ -149,7 +148,7 @@ def test_against_networkx(text):
 
 @each("text", [*OTHERS, "hdn(torus(2, 3, 5), [[1, 2], [0, 1, 2]])"])
 def test_neighbor_table(text):
-    network = build(parse(text))
+    network = build(text)
     table = metrics.neighbor_table(network)
     assert table.shape == (network.num_nodes, len(network.ports))
     names = [port.name for port in network.ports]
@@ -158,12 +157,12 @@ def test_neighbor_table(text):
 
 
 def test_neighbor_table_marks_the_missing_ports_of_a_path():
-    assert metrics.neighbor_table(build(parse("mesh(3)"))).tolist() == [[1, -1], [2, 0], [-1, 1]]
+    assert metrics.neighbor_table(build("mesh(3)")).tolist() == [[1, -1], [2, 0], [-1, 1]]
 
 
 @pytest.mark.parametrize("text", ["hdn(cube(2), [[0], [0]])", "mesh(5, 7)"])
 def test_searching_in_chunks_changes_nothing(text, monkeypatch):
-    network = build(parse(text))
+    network = build(text)
     whole = metrics.neighbor_table(network), metrics.distances_from(network, 3)
     monkeypatch.setattr(metrics, "CHUNK", 7)
     assert np.array_equal(metrics.neighbor_table(network), whole[0])
@@ -175,18 +174,18 @@ def test_searching_in_chunks_changes_nothing(text, monkeypatch):
     [("torus(2, 3, 5)", 5, 6), ("torus(2, 2)", 2, 4), ("cube(3)", 3, 3), ("hdn(torus(2, 3, 5), [[], []])", 7, 8)],
 )
 def test_the_paper_counts_a_cycle_of_two_nodes_twice(text, simple, paper):
-    network = build(parse(text))
+    network = build(text)
     assert (metrics.degree_bounds(network), metrics.degree_paper(network)) == ((simple, simple), paper)
 
 
 def test_one_cluster_a_class_costs_one_hop():
-    network = build(parse("hdn(cube(3), [[0, 1, 2], [0]])"))
+    network = build("hdn(cube(3), [[0, 1, 2], [0]])")
     assert (metrics.diameter_formula(network), metrics.diameter_corrected(network)) == (11, 9)
     assert metrics.summarize_distances(network).diameter == 9
 
 
 def paper_sizes(text, diameter):
-    network = build(parse(text))
+    network = build(text)
     assert metrics.diameter_corrected(network) == diameter
     return network.num_nodes, metrics.degree_paper(network), diameter
 
@@ -230,7 +229,7 @@ def test_weighted_cost_ratios_are_those_of_the_paper(text, diameter, ratio):
 
 
 def test_large_networks_are_searched_from_one_source_or_not_at_all():
-    nested, other = (build(parse(text)) for text in ("rdn(torus(3), 2)", "hdn(cube(2), [[0], [0, 1]])"))
+    nested, other = (build(text) for text in ("rdn(torus(3), 2)", "hdn(cube(2), [[0], [0, 1]])"))
     assert metrics.summarize_distances(nested, budget=0) == metrics.summarize_distances(nested)
     own = tuple(INSTANCES["hdn(cube(2), [[0], [0, 1]])"]["hist_from_node0"])
     one_by_one = 4 * 128 * metrics.ONE_BY_ONE
@@ -239,7 +238,7 @@ def test_large_networks_are_searched_from_one_source_or_not_at_all():
 
 
 def test_a_network_without_known_orbits_is_searched_from_every_node_or_not_at_all():
-    network = build(parse("hsn(2, cube(2))"))
+    network = build("hsn(2, cube(2))")
     own = tuple(metrics.distance_histogram(network, 0))
     assert metrics.summarize_distances(network, budget=255) == metrics.DistanceSummary(None, None, own)
     assert metrics.summarize_distances(network, budget=256).diameter == 5
@@ -247,7 +246,7 @@ def test_a_network_without_known_orbits_is_searched_from_every_node_or_not_at_al
 
 @pytest.mark.parametrize("text", ["hdn(torus(2, 3), [[1], [0]])", "mesh(4, 4, 4, 4)", "hdn(complete(4), [[], [0]])"])
 def test_one_search_an_orbit_finds_what_all_do(text):
-    network = build(parse(text))
+    network = build(text)
     assert len(representatives(network)) * metrics.ONE_BY_ONE <= network.num_nodes
     histogram = metrics.pair_histogram(network)
     pairs = network.num_nodes * (network.num_nodes - 1)
@@ -258,7 +257,7 @@ def test_one_search_an_orbit_finds_what_all_do(text):
 
 def test_progress_is_told(monkeypatch):
     monkeypatch.setattr(metrics, "FEW_ENTRIES", 0)
-    network = build(parse("hdn(cube(2), [[0], [0, 1]])"))
+    network = build("hdn(cube(2), [[0], [0, 1]])")
     reached, sources = [], []
     metrics.distances_from(network, 0, reached.append)
     metrics.pair_histogram(network, sources.append)
@@ -273,7 +272,7 @@ def test_progress_is_told(monkeypatch):
 
 @pytest.mark.parametrize("text", ["hdn(cube(2), [[0], [0, 1]])", "mesh(5, 7)", "dualcube(3)"])
 def test_a_table_at_hand_changes_nothing(text):
-    network = build(parse(text))
+    network = build(text)
     table = metrics.neighbor_table(network)
     for source in (0, 7):
         assert np.array_equal(
@@ -282,17 +281,17 @@ def test_a_table_at_hand_changes_nothing(text):
 
 
 def test_distances_of_more_than_fifteen_bits():
-    network = build(parse("mesh(33000)"))
+    network = build("mesh(33000)")
     assert metrics.distances_from(network, 0)[-1] == 32999
 
 
 def test_source_out_of_range():
     with pytest.raises(ValueError, match=r"node of cube\(3\) must be 0 to 7, not 8"):
-        metrics.distances_from(build(parse("cube(3)")), 8)
+        metrics.distances_from(build("cube(3)"), 8)
 
 
 def test_symmetry_that_no_theorem_tells():
-    plain, linked, ring = (build(parse(text)) for text in ("hcn(2)", "hsn(2, cube(2))", "hcn(1)"))
+    plain, linked, ring = (build(text) for text in ("hcn(2)", "hsn(2, cube(2))", "hcn(1)"))
     assert (plain.node_symmetric, metrics.node_symmetric(plain)) == (None, False)
     assert metrics.node_symmetric(plain, budget=255) is None
     assert linked.node_symmetric is False

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.branchings import best_packing, grown_packing
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.packing import Packing, allgather_time, allreduce_bound, shortest_packing
@@ -17,7 +16,7 @@ TWO_TRIANGLES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]
 
 
 def table_of(spec):
-    return neighbor_table(build(parse(spec)))
+    return neighbor_table(build(spec))
 
 
 def table_of_edges(nodes, edges):
@@ -149,7 +148,7 @@ def test_shortest_routes_are_not_always_enough():
 def test_shortest_routes_are_enough(spec):
     packing = best_packing(table_of(spec))
     assert packing.time == allgather_time(packing.table)
-    assert packing.depths.max() == build(parse(spec)).diameter_formula
+    assert packing.depths.max() == build(spec).diameter_formula
 
 
 def test_faults_of_trees():

@@ -37,7 +37,7 @@ each_small = each(("text", "base", "levels"), SMALL)
 
 
 def neighbors_of(text):
-    network = build(parse(text))
+    network = build(text)
     return [sorted(network.neighbors(node).values()) for node in range(network.num_nodes)]
 
 
@@ -62,7 +62,7 @@ def test_the_papers_construction(text, base, levels):
 
 @each_small
 def test_the_papers_formulas(text, base, levels):
-    network, inner = build(parse(text)), build(parse(base))
+    network, inner = build(text), build(base)
     found, below = metrics.summarize_distances(network), metrics.summarize_distances(inner)
     degree = metrics.degree_bounds(inner)[0]
     assert network.num_nodes == (2 * inner.num_nodes) ** 2**levels // 2
@@ -77,14 +77,14 @@ def test_the_papers_formulas(text, base, levels):
 )
 def test_distances_from_those_of_the_base(text, base, levels):
     """Both parts of an address are routed in; to another cluster there are two cross-edges, to the other class one."""
-    inner = build(parse(base))
+    inner = build(base)
     pairs, nodes = np.array(metrics.pair_histogram(inner)), inner.num_nodes
     for _ in range(levels):
         to_others = pairs.copy()
         to_others[0] -= nodes
         ways = polyadd(polyadd([nodes], polymul([0, 0, 1], to_others)), polymul([0, 1], pairs))
         pairs, nodes = 2 * polymul(pairs, ways).astype(int), 2 * nodes**2
-    network = build(parse(text))
+    network = build(text)
     assert metrics.pair_histogram(network) == pairs.tolist()
     average = Fraction(int(pairs @ np.arange(len(pairs))), nodes * (nodes - 1))
     assert metrics.summarize_distances(network).average_distance == average
@@ -92,7 +92,7 @@ def test_distances_from_those_of_the_base(text, base, levels):
 
 @pytest.mark.parametrize("text", ["rdn(star(3), 1)", "rdn(petersen(), 1)", "rdn(folded_cube(3), 1)", "rdn(hcn(2), 1)"])
 def test_symmetry_by_search(text):
-    network = build(parse(text))
+    network = build(text)
     table = metrics.neighbor_table(network)
     found = symmetry(table)
     assert network.node_symmetric in (None, found.node_symmetric)
@@ -102,17 +102,17 @@ def test_symmetry_by_search(text):
 
 @each_small
 def test_addresses(text, base, levels):
-    network = build(parse(text))
+    network = build(text)
     for node in range(0, network.num_nodes, 1 + network.num_nodes // 500):
         address = network.format_node(node)
-        assert address.count("/") == levels + build(parse(base)).format_node(0).count("/")
+        assert address.count("/") == levels + build(base).format_node(0).count("/")
         assert network.parse_node(address) == node
         assert network.encode(network.decode(node)) == node
     assert len(set(network.digit_names)) == len(network.radices)
 
 
 def test_addresses_end_as_the_base_writes_them():
-    network = build(parse("rdn(star(4), 2)"))
+    network = build("rdn(star(4), 2)")
     assert network.format_node(network.num_nodes - 1) == "1.1151/1.23/3.2.1.0"
     for wrong in (
         "0.0/0.0/0.1.1.2",
@@ -153,7 +153,7 @@ def test_levels_go_on(text, canonical, kind):
     ],
 )
 def test_regular_by_counting(text, regular):
-    network = build(parse(text))
+    network = build(text)
     degrees = (metrics.neighbor_table(network) >= 0).sum(axis=1)
     assert network.is_regular == (degrees.min() == degrees.max()) == regular
 

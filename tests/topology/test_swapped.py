@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology import metrics
 from tests.conftest import each
 
@@ -81,14 +80,14 @@ def naive_edges(spec):
 
 @each("text", SPECS)
 def test_the_papers_words(text):
-    network = build(parse(text))
+    network = build(text)
     assert edges(network) == naive_edges(network.spec)
     assert metrics.num_edges(network) == len(edges(network))
 
 
 @each("text", SPECS)
 def test_ports_and_their_sets(text):
-    network = build(parse(text))
+    network = build(text)
     table = metrics.neighbor_table(network)
     assert len({port.name for port in network.ports}) == len(network.ports)
     assert {tuple(np.flatnonzero(row >= 0).tolist()) for row in table} == network.port_sets
@@ -100,7 +99,7 @@ def test_ports_and_their_sets(text):
 
 @each("text", SPECS)
 def test_addresses(text):
-    network = build(parse(text))
+    network = build(text)
     texts = [network.format_node(node) for node in range(network.num_nodes)]
     assert [network.parse_node(one) for one in texts] == list(range(network.num_nodes))
     assert len(network.digit_names) == len(set(network.digit_names)) == len(network.radices)
@@ -110,19 +109,19 @@ def test_addresses(text):
 
 
 def test_addresses_of_a_divisor_and_of_permutations():
-    assert build(parse("hsn(3, torus(2, 3), top=3)")).format_node(2 * 36 + 5 * 6 + 4) == "2/1.2/1.1"
-    assert build(parse("hsn(2, mesh(2, 6), top=4)")).format_node(3 * 12 + 7) == "3/1.1"
-    assert build(parse("hsn(2, star(3))")).format_node(9) == "0.2.1/1.2.0"
+    assert build("hsn(3, torus(2, 3), top=3)").format_node(2 * 36 + 5 * 6 + 4) == "2/1.2/1.1"
+    assert build("hsn(2, mesh(2, 6), top=4)").format_node(3 * 12 + 7) == "3/1.1"
+    assert build("hsn(2, star(3))").format_node(9) == "0.2.1/1.2.0"
 
 
 def test_addresses_of_nuclei_that_have_several_parts():
-    assert build(parse("hsn(2, ccc(3))")).format_node(24 * (3 * 5 + 2) + 3 * 6 + 1) == "1.0.1/2/1.1.0/1"
-    assert build(parse("hsn(2, dualcube(2))")).format_node(8 * 6 + 3) == "1.1/0/0.1/1"
-    assert build(parse("hsn(2, ccc(3), top=12)")).format_node(24 * 11 + 3 * 6 + 1) == "11/1.1.0/1"
+    assert build("hsn(2, ccc(3))").format_node(24 * (3 * 5 + 2) + 3 * 6 + 1) == "1.0.1/2/1.1.0/1"
+    assert build("hsn(2, dualcube(2))").format_node(8 * 6 + 3) == "1.1/0/0.1/1"
+    assert build("hsn(2, ccc(3), top=12)").format_node(24 * 11 + 3 * 6 + 1) == "11/1.1.0/1"
 
 
 def test_a_complement_that_a_swap_leads_to_has_one_port():
-    network = build(parse("folded_hsn(2, 2)"))
+    network = build("folded_hsn(2, 2)")
     assert network.neighbors(0b0110) == {"dim0": 0b0100, "dim1": 0b0111, "swap2": 0b1001}
     assert network.neighbors(0b0101) == {"dim0": 0b0111, "dim1": 0b0100, "complement": 0b1010}
 
@@ -137,12 +136,12 @@ def test_a_complement_that_a_swap_leads_to_has_one_port():
 )
 def test_diameter_without_links(text):
     """HSN paper, Theorem 2.1."""
-    network = build(parse(text))
+    network = build(text)
     assert nx.diameter(nx.Graph(map(tuple, edges(network)))) == metrics.diameter_formula(network)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_diameter_of_the_hierarchical_cubic_network(n):
-    network = build(parse(f"hcn({n})"))
+    network = build(f"hcn({n})")
     assert metrics.summarize_distances(network).diameter == n + (n + 1) // 3 + 1 <= metrics.diameter_formula(network)
-    assert metrics.diameter_formula(build(parse("folded_hsn(2, 2)"))) is None
+    assert metrics.diameter_formula(build("folded_hsn(2, 2)")) is None

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.topology.symmetry import differ, symmetry
 
@@ -24,7 +23,7 @@ INSTANCES = [
 
 
 def table_of(text):
-    return neighbor_table(build(parse(text)))
+    return neighbor_table(build(text))
 
 
 def table_of_graph(graph):

@@ -9,7 +9,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.topology import terminal_cuts
 from hdnhw.topology.cuts import bisection, cut_edges
 from hdnhw.topology.metrics import neighbor_table
@@ -24,7 +23,7 @@ BOUNDS = (
 
 
 def cut_of(text):
-    network = build(parse(text))
+    network = build(text)
     return neighbor_table(network), network.num_terminals, network_bisection(network, neighbor_table(network))
 
 
@@ -96,7 +95,7 @@ def test_published_figures(text, edges):
 
 @pytest.mark.parametrize(("text", "at_least"), [("slim_fly(5)", 63), ("dragonfly(4, 2)", 20)])
 def test_a_cut_of_switches_with_equally_many_nodes_is_one_of_their_nodes(text, at_least):
-    inner = neighbor_table(build(parse(text)))
+    inner = neighbor_table(build(text))
     table, _, found = cut_of(f"concentrated({text}, 3)")
     assert found.edges == bisection(inner, quick=True).edges
     assert found.at_least >= at_least

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.exchange import broadcast_slots, exchange_circuit, exchange_order, exchange_trace, timetable
@@ -26,7 +25,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("text", [*SYMMETRIC, *OTHERS])
 def test_every_node_sends_to_every_other_and_one_offset_is_a_permutation(text):
-    order = exchange_order(build(parse(text)))
+    order = exchange_order(build(text))
     nodes = len(order)
     pairs = {(source, target) for source, row in enumerate(order.tolist()) for target in row}
     assert pairs == set(permutations(range(nodes), 2))
@@ -36,7 +35,7 @@ def test_every_node_sends_to_every_other_and_one_offset_is_a_permutation(text):
 @pytest.mark.parametrize("text", [*SYMMETRIC, "hdn(cube(2), [[0], [0]])", "hdn(torus(3, 4), [[0]])"])
 def test_nodes_and_offsets_are_a_group(text):
     """The offset x, then y, is one offset for all nodes: that to which x leads if y begins there."""
-    network = build(parse(text))
+    network = build(text)
     nodes = network.num_nodes
     number = np.ravel_multi_index(network.decode(np.arange(nodes)), network.radices)  # of a node, its digits in order
     then = np.column_stack([np.arange(nodes), exchange_order(network)])
@@ -48,7 +47,7 @@ def test_nodes_and_offsets_are_a_group(text):
 
 
 def test_a_destination_digit_by_digit():
-    network = build(parse("hdn(torus(3, 4), [[0]])"))
+    network = build("hdn(torus(3, 4), [[0]])")
     circuit, outputs = exchange_circuit(network)
     for node in range(network.num_nodes):
         c, u, b0, b1 = network.decode(node)
@@ -63,7 +62,7 @@ def test_a_destination_digit_by_digit():
 
 @pytest.mark.parametrize("text", SYMMETRIC)
 def test_packets_of_one_offset_take_the_same_ports_from_all_nodes(text):
-    rule = plan(parse(text)).rule
+    rule = plan(text).rule
     order = exchange_order(rule.network)
     for column in order.T.tolist():
         words = {tuple(port for _, port, _ in rule.route(source, target)) for source, target in enumerate(column)}
@@ -73,7 +72,7 @@ def test_packets_of_one_offset_take_the_same_ports_from_all_nodes(text):
 @pytest.mark.parametrize("text", [*SYMMETRIC, *OTHERS[1:]])
 @pytest.mark.parametrize("least", [1, 3])
 def test_by_a_timetable_no_channel_and_no_terminal_is_wanted_twice_in_a_slot(text, least):
-    routing = plan(parse(text))
+    routing = plan(text)
     hop_slots = [least + number % least for number in range(len(routing.network.ports))]
     order = exchange_order(routing.network)
     start, slots = timetable(routing, order, hop_slots=hop_slots)
@@ -105,7 +104,7 @@ def test_a_trace_has_the_messages_of_a_node_in_the_order_of_their_starts():
 
 @pytest.mark.parametrize("text", SYMMETRIC)
 def test_a_timetable_that_all_nodes_share(text):
-    routing = plan(parse(text))
+    routing = plan(text)
     network, address = routing.network, routing.address
     each = [1] * len(network.ports)
     start, _ = timetable(routing, exchange_order(network), hop_slots=each)
@@ -120,9 +119,9 @@ def test_a_timetable_that_all_nodes_share(text):
 @pytest.mark.parametrize("text", ["torus(4, 5)", "mesh(3, 4)", "hdn(cube(1), [[], [0]])"])
 def test_no_timetable_is_the_same_at_all_nodes(text):
     with pytest.raises(SpecError, match=r"^no timetable is the same at all nodes of .*, where routes depend on where"):
-        broadcast_slots(plan(parse(text)), hop_slots=[1] * 9)
+        broadcast_slots(plan(text), hop_slots=[1] * 9)
 
 
 def test_a_timetable_for_too_many():
     with pytest.raises(SpecError, match=r"^a timetable is for at most 1024 nodes; cube\(11\) has 2048: use at_once$"):
-        broadcast_slots(plan(parse("cube(11)")), hop_slots=[1] * 11)
+        broadcast_slots(plan("cube(11)"), hop_slots=[1] * 11)

@@ -8,11 +8,10 @@ import pytest
 
 from hdnhw.core.traffic import key_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.load import Load
 
-NETWORK = build(parse("torus(4, 4)"))
+NETWORK = build("torus(4, 4)")
 
 
 def load_of(*, packet_length=4, **options):

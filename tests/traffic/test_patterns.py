@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.patterns import PATTERNS, parse_pattern
 from tests.conftest import each
@@ -20,7 +19,7 @@ BIT_PERMUTATIONS = {
 
 def drawn(text, spec, count=200, seed=1):
     """Return (network, sources, destinations) of `count` packets a sender."""
-    network = build(parse(spec))
+    network = build(spec)
     pattern = parse_pattern(text, network)
     sources = np.repeat(pattern.senders, count)
     numbers = np.tile(np.arange(count), len(pattern.senders))
@@ -30,7 +29,7 @@ def drawn(text, spec, count=200, seed=1):
 @each("name", BIT_PERMUTATIONS)
 @each("spec", ["cube(6)", "torus(8, 8)", "rdn(cube(2), 2)"])
 def test_permutations_of_bits(name, spec):
-    bits = build(parse(spec)).num_nodes.bit_length() - 1
+    bits = build(spec).num_nodes.bit_length() - 1
     if name == "transpose" and bits % 2:
         return  # no square
     _, sources, destinations = drawn(name, spec, count=1)
@@ -151,16 +150,16 @@ def test_the_other_class(text, place):
     [("bitcomp", "complement"), ("bitrev", "reverse"), ("randperm(3)", "permutation(3)")],
 )
 def test_the_names_of_booksim(theirs, own):
-    assert parse_pattern(theirs, build(parse("cube(3)"))).text == own
+    assert parse_pattern(theirs, build("cube(3)")).text == own
 
 
 def test_an_array_is_no_pattern():
     with pytest.raises(TypeError, match=r"^pattern must be a string, not one of type ndarray$"):
-        parse_pattern(np.arange(8), build(parse("cube(3)")))
+        parse_pattern(np.arange(8), build("cube(3)"))
 
 
 def test_a_seed_names_a_permutation():
-    network = build(parse("cube(6)"))
+    network = build("cube(6)")
     one, same, other = (parse_pattern(text, network) for text in ("permutation(7)", "permutation(7)", "permutation(8)"))
     common = np.intersect1d(one.senders, other.senders)
 
@@ -196,4 +195,4 @@ def test_a_seed_names_a_permutation():
 )
 def test_patterns_that_cannot_be(text, spec, said):
     with pytest.raises(ValueError, match=said):
-        parse_pattern(text, build(parse(spec)))
+        parse_pattern(text, build(spec))

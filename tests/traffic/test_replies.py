@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.replies import make_requests
@@ -15,7 +14,7 @@ from hdnhw.traffic.replies import make_requests
 @pytest.mark.parametrize(("window", "count"), [(1, 1), (1, 5), (3, 3), (3, 7), (4, 8), (9, 4)])
 @pytest.mark.parametrize("pattern", ["uniform", "reverse"])
 def test_every_request_has_a_reply_and_a_chain(window, count, pattern):
-    network = build(parse("cube(3)"))
+    network = build("cube(3)")
     load = RequestSpec(window=window, requests=count, pattern=pattern, reply_length=3, service=7, think=2)
     made = make_requests(network, load, 8)
     trace, senders = made.trace, {"uniform": set(range(8)), "reverse": {1, 3, 4, 6}}[pattern]
@@ -45,7 +44,7 @@ def later_of(trace, place):
 
 
 def test_destinations_follow_the_seed():
-    network = build(parse("cube(4)"))
+    network = build("cube(4)")
     one, same, other = (
         make_requests(network, RequestSpec(seed=seed, requests=20), 8).trace.destination for seed in (1, 1, 2)
     )
@@ -72,4 +71,4 @@ def test_what_cannot_be_is_refused(wrong, message):
 
 def test_too_many_messages_are_refused():
     with pytest.raises(SpecError, match=r"^requests and replies must be at most 33554432 in all, not 134217728$"):
-        make_requests(build(parse("cube(6)")), RequestSpec(requests=1 << 20), 8)
+        make_requests(build("cube(6)"), RequestSpec(requests=1 << 20), 8)

@@ -124,9 +124,8 @@ def algorithm1_route(network: Network, src: int, dst: int) -> list[int]:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> network = build(parse("rdn(cube(3), 1)"))
+    >>> network = build("rdn(cube(3), 1)")
     >>> [network.format_node(node) for node in algorithm1_route(network, 0, 77)]
     ['0.0/0.0.0', '0.0/0.0.1', '1.1/0.0.0', '1.1/0.0.1', '1.1/1.0.1']
     """
@@ -142,9 +141,8 @@ def base_routing_calls(network: Network, src: int, dst: int) -> int:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> base_routing_calls(build(parse("rdn(cube(3), 1)")), 0, 77)
+    >>> base_routing_calls(build("rdn(cube(3), 1)"), 0, 77)
     3
     """
     shape = shape_of(dual_network(network, "Algorithm 1"))
@@ -182,9 +180,8 @@ def algorithm1_lengths(network: Network, sources: Sequence[int] | None = None) -
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> int(algorithm1_lengths(build(parse("rdn(cube(3), 1)")))[0, 77])
+    >>> int(algorithm1_lengths(build("rdn(cube(3), 1)"))[0, 77])
     4
     """
     shape = shape_of(dual_network(network, "Algorithm 1"))

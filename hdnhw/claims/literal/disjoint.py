@@ -120,9 +120,8 @@ def length_bounds(network: DualNetwork) -> dict[str, int]:
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> length_bounds(build(parse("hdn(cube(3), [[2], [0, 1, 2]])")))
+    >>> length_bounds(build("hdn(cube(3), [[2], [0, 1, 2]])"))
     {'printed': 32, 'solved': 23, 'line above': 23, 'with SN^1': 27}
     """
     base, inside = super_node_diameters(network)

@@ -132,9 +132,8 @@ def four_parts(network: DualNetwork, node: int) -> list[tuple[int, int, int, int
 
     Examples
     --------
-    >>> from hdnhw.networks.parse import parse
     >>> from hdnhw.networks.build import build
-    >>> four_parts(build(parse("hdn(cube(2), [[0], [0, 1]])")), 77)
+    >>> four_parts(build("hdn(cube(2), [[0], [0, 1]])"), 77)
     [(1, 0, 3, 1), (1, 1, 1, 0)]
     """
     shape = shape_of(network)

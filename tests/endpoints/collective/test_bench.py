@@ -217,7 +217,7 @@ def test_steps_of_an_exchange_in_another_order_do_not_deliver(
     if fault is not None:
         monkeypatch.setattr(operations, "exchange_schedule", other)
         with pytest.raises(ScheduleError, match="holds a message in the end that is for another node"):
-            executor.execute(other(build(parse("rdn(cube(1), 1)")), order))
+            executor.execute(other(build("rdn(cube(1), 1)"), order))
         monkeypatch.setattr(executor, "_mover", trusting)
     engines = bench("rdn(cube(1), 1)", operations=("exchange",), packet_length=4, order=order, root=root)
     (verdict,) = engines.run_case(CollectiveCase(["exchange"])).verdict.operations

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hdnhw.collectives.barrier import barrier_cycles, barrier_rounds
 from hdnhw.endpoints.collective.engine_barrier import Barrier, signal_pin
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 
 PATH = "mesh(4)"
 SMALL = ["hdn(cube(1), [[]])", "hsn(2, cube(1))", PATH, "star(3)"]
@@ -21,7 +20,7 @@ class Barriers(wiring.Component):
     """A part of a barrier at each node; `stuck` is (node, port) of an input that is 1 whatever comes."""
 
     def __init__(self, text, *, registers=0, rounds=None, stuck=None):
-        self.network, self.registers, self.stuck = build(parse(text)), registers, stuck
+        self.network, self.registers, self.stuck = build(text), registers, stuck
         self.rounds = rounds or barrier_rounds(self.network)
         super().__init__({"enter": In(self.network.num_nodes), "released": Out(self.network.num_nodes)})
 

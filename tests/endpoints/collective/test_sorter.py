@@ -8,7 +8,6 @@ from hdnhw.collectives.program import make_program
 from hdnhw.endpoints.collective.sorter import Sorter
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import JOIN, MULTICAST, OPERATIONS
 from hdnhw.topology.address import AddressLayout
 
@@ -37,7 +36,7 @@ def expected_list(program, node, group, source, target, send, begins, early):
 
 @pytest.mark.parametrize("text", ["hdn(torus(3), [[0]])", "torus(4, 4)", "product(mesh(3), complete(4))"])
 def test_messages_come_into_the_list_of_their_next_send(simulate, text):
-    network = build(parse(text))
+    network = build(text)
     program, layout, rng = (
         make_program(network, CollectiveSpec(operations=OPERATIONS, root=1)),
         AddressLayout(network),

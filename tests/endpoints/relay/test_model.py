@@ -12,7 +12,6 @@ from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.multipath.waypoints import Detours, RouteTable
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import Faults, draw_faults
@@ -22,7 +21,7 @@ from hdnhw.traffic.packets import Terminals
 
 @cache
 def plan_of(text):
-    return plan(parse(text))
+    return plan(text)
 
 
 def draw(text, nodes, channels, seed=1):
