@@ -24,12 +24,9 @@ class DualNet(NetworkSpec):
     super_nodes: tuple[tuple[int, ...], ...]
     text: str
 
-    def __repr__(self) -> str:
-        return self.text
-
 
 @dataclass(frozen=True, repr=False)
-class RecursiveDualNet(NetworkSpec):
+class RecursiveDualNet(NetworkSpec, maker="rdn"):
     """RDN(B, k) over a regular network that is no product: the recursive dual-net (RDN paper, section II).
 
     Attributes
@@ -43,12 +40,9 @@ class RecursiveDualNet(NetworkSpec):
     base: NetworkSpec
     levels: int
 
-    def __repr__(self) -> str:
-        return f"rdn({self.base}, {self.levels})"
-
 
 @dataclass(frozen=True, repr=False)
-class DualCube(NetworkSpec):
+class DualCube(NetworkSpec, maker="dualcube"):
     """The dual-cube F_r: RDN((r-1)-cube, 1) under the binary addresses of the dual-cube paper.
 
     Attributes
@@ -58,9 +52,6 @@ class DualCube(NetworkSpec):
     """
 
     r: int
-
-    def __repr__(self) -> str:
-        return f"dualcube({self.r})"
 
     @property
     def base(self) -> Product:

@@ -61,9 +61,6 @@ class Product(NetworkSpec):
     factors: tuple[Factor, ...]
     text: str
 
-    def __repr__(self) -> str:
-        return self.text
-
     @property
     def radices(self) -> tuple[int, ...]:
         """Radix of each digit of a node, most significant first."""

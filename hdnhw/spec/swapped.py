@@ -31,6 +31,3 @@ class SwappedNet(NetworkSpec):
     diameter_links: bool
     complement_links: bool
     text: str
-
-    def __repr__(self) -> str:
-        return self.text

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class CubeCycles(NetworkSpec):
+class CubeCycles(NetworkSpec, maker="ccc"):
     """The cube-connected cycles CCC(n): a ring of n nodes in place of every node of the n-cube.
 
     Attributes
@@ -30,9 +30,6 @@ class CubeCycles(NetworkSpec):
 
     n: int
 
-    def __repr__(self) -> str:
-        return f"ccc({self.n})"
-
     @property
     def radices(self) -> tuple[int, ...]:
         """Radix of each digit of a node: the bits of the ring's word, then the position in the ring."""
@@ -40,7 +37,7 @@ class CubeCycles(NetworkSpec):
 
 
 @dataclass(frozen=True, repr=False)
-class Butterfly(CubeCycles):
+class Butterfly(CubeCycles, maker="butterfly"):
     """The wrapped butterfly: n levels of 2^n nodes, each joined to the next one, and the last to the first.
 
     Attributes
@@ -48,9 +45,6 @@ class Butterfly(CubeCycles):
     n : int
         Dimension, at least 3.
     """
-
-    def __repr__(self) -> str:
-        return f"butterfly({self.n})"
 
 
 def ccc(n: int) -> CubeCycles:
@@ -71,6 +65,8 @@ class CubeCyclesNetwork(Network):
     """The cube-connected cycles: node p of ring w has number ``w * n + p``; ``cross`` flips bit p of w."""
 
     spec: CubeCycles
+    node_symmetric = True
+    """A Cayley graph is node-symmetric."""
 
     def __init__(self, spec: CubeCycles) -> None:
         self.spec, self.radices = spec, spec.radices
@@ -80,11 +76,6 @@ class CubeCyclesNetwork(Network):
     def digit_names(self) -> tuple[str, ...]:
         """``w2``, ``w1``, ``w0`` (the bits of the ring's word) and ``p`` (the position in it)."""
         return (*(f"w{bit}" for bit in reversed(range(self.spec.n))), "p")
-
-    @property
-    def node_symmetric(self) -> bool:
-        """A Cayley graph is node-symmetric."""
-        return True
 
     @property
     def diameter_formula(self) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Concentrated(NetworkSpec):
+class Concentrated(NetworkSpec, maker="concentrated"):
     """A network of switches, each with as many nodes.
 
     Attributes
@@ -29,9 +29,6 @@ class Concentrated(NetworkSpec):
 
     switches: NetworkSpec
     each: int
-
-    def __repr__(self) -> str:
-        return f"concentrated({self.switches}, {self.each})"
 
 
 def concentrated(network: NetworkSpec, n: int) -> Concentrated:

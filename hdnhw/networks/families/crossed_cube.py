@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class CrossedCube(NetworkSpec):
+class CrossedCube(NetworkSpec, maker="crossed_cube"):
     """The crossed cube CQ_n.
 
     Attributes
@@ -28,9 +28,6 @@ class CrossedCube(NetworkSpec):
     """
 
     n: int
-
-    def __repr__(self) -> str:
-        return f"crossed_cube({self.n})"
 
     @property
     def radices(self) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from hdnhw.topology.graph import Digits, Network, Port
 
 
 @dataclass(frozen=True, repr=False)
-class DeBruijn(NetworkSpec):
+class DeBruijn(NetworkSpec, maker="debruijn"):
     """The de Bruijn graph: all words of n letters out of d.
 
     Attributes
@@ -28,9 +28,6 @@ class DeBruijn(NetworkSpec):
     d: int
     n: int
 
-    def __repr__(self) -> str:
-        return f"debruijn({self.d}, {self.n})"
-
     @property
     def radices(self) -> tuple[int, ...]:
         """Radix of each letter."""
@@ -38,7 +35,7 @@ class DeBruijn(NetworkSpec):
 
 
 @dataclass(frozen=True, repr=False)
-class Kautz(DeBruijn):
+class Kautz(DeBruijn, maker="kautz"):
     """The Kautz graph: the words of n letters out of d + 1 in which no letter stands twice in a row.
 
     Attributes
@@ -46,9 +43,6 @@ class Kautz(DeBruijn):
     d, n : int
         Each at least 2.
     """
-
-    def __repr__(self) -> str:
-        return f"kautz({self.d}, {self.n})"
 
     @property
     def radices(self) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Dragonfly(NetworkSpec):
+class Dragonfly(NetworkSpec, maker="dragonfly"):
     """The largest dragonfly of its routers.
 
     Attributes
@@ -30,9 +30,6 @@ class Dragonfly(NetworkSpec):
 
     routers: int
     links: int
-
-    def __repr__(self) -> str:
-        return f"dragonfly({self.routers}, {self.links})"
 
 
 def dragonfly(a: int, h: int) -> Dragonfly:

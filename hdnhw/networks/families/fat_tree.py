@@ -21,13 +21,10 @@ MOST_PORTS = 64
 
 
 @dataclass(frozen=True, repr=False)
-class FatTree(NetworkSpec):
+class FatTree(NetworkSpec, maker="fat_tree"):
     """The fat tree of switches of k ports."""
 
     k: int
-
-    def __repr__(self) -> str:
-        return f"fat_tree({self.k})"
 
 
 def fat_tree(k: int) -> FatTree:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class FoldedCube(NetworkSpec):
+class FoldedCube(NetworkSpec, maker="folded_cube"):
     """The folded hypercube FQ_n: the n-cube, and an edge from every node to its complement.
 
     Attributes
@@ -28,9 +28,6 @@ class FoldedCube(NetworkSpec):
     """
 
     n: int
-
-    def __repr__(self) -> str:
-        return f"folded_cube({self.n})"
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -47,6 +44,8 @@ class FoldedCubeNetwork(Network):
     """The folded hypercube: port ``dimJ`` flips digit ``bJ``, as in a cube, and ``complement`` flips them all."""
 
     spec: FoldedCube
+    node_symmetric = True
+    """A Cayley graph is node-symmetric."""
 
     def __init__(self, spec: FoldedCube) -> None:
         self.spec, self.radices = spec, spec.radices
@@ -56,11 +55,6 @@ class FoldedCubeNetwork(Network):
     def digit_names(self) -> tuple[str, ...]:
         """One name a digit, ``b0`` the most significant one."""
         return tuple(f"b{place}" for place in range(self.spec.n))
-
-    @property
-    def node_symmetric(self) -> bool:
-        """A Cayley graph is node-symmetric."""
-        return True
 
     @property
     def diameter_formula(self) -> int:

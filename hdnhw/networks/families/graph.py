@@ -47,9 +47,6 @@ class Graph(NetworkSpec):
     names: tuple[str, ...]
     types: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        return self.text
-
 
 def graph(file: str | Sequence[Sequence[int]]) -> Graph:
     """Make the network of a graph: a file, such as a list of edges, GraphML or DOT, or [[0, 1], ...]."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Hypernet(NetworkSpec):
+class Hypernet(NetworkSpec, maker="hypernet"):
     """The (d, h)-hypernet.
 
     Attributes
@@ -29,9 +29,6 @@ class Hypernet(NetworkSpec):
 
     d: int
     levels: int
-
-    def __repr__(self) -> str:
-        return f"hypernet({self.d}, {self.levels})"
 
     @property
     def bits(self) -> int:

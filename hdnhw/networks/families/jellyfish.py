@@ -20,15 +20,12 @@ ROUNDS = 1000
 
 
 @dataclass(frozen=True, repr=False)
-class Jellyfish(NetworkSpec):
+class Jellyfish(NetworkSpec, maker="jellyfish"):
     """A random regular graph."""
 
     num_nodes: int
     degree: int
     seed: int
-
-    def __repr__(self) -> str:
-        return f"jellyfish({self.num_nodes}, {self.degree}, {self.seed})"
 
 
 def jellyfish(n: int, degree: int, seed: int = 1) -> Jellyfish:

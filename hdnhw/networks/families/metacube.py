@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Metacube(NetworkSpec):
+class Metacube(NetworkSpec, maker="metacube"):
     """The metacube MC(k, m): 2^k classes, each of which has a field of m bits.
 
     Attributes
@@ -30,9 +30,6 @@ class Metacube(NetworkSpec):
 
     k: int
     m: int
-
-    def __repr__(self) -> str:
-        return f"metacube({self.k}, {self.m})"
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -46,7 +43,7 @@ class Metacube(NetworkSpec):
 
 
 @dataclass(frozen=True, repr=False)
-class ExchangedCube(NetworkSpec):
+class ExchangedCube(NetworkSpec, maker="exchanged_cube"):
     """The exchanged hypercube EH(s, t): two classes, with fields of s and t bits.
 
     Attributes
@@ -57,9 +54,6 @@ class ExchangedCube(NetworkSpec):
 
     s: int
     t: int
-
-    def __repr__(self) -> str:
-        return f"exchanged_cube({self.s}, {self.t})"
 
     @property
     def widths(self) -> tuple[int, ...]:

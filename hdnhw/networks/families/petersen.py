@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Petersen(NetworkSpec):
+class Petersen(NetworkSpec, maker="petersen"):
     """The Petersen graph."""
-
-    def __repr__(self) -> str:
-        return "petersen()"
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -42,25 +39,15 @@ class PetersenNetwork(Network):
     """
 
     spec: Petersen
+    digit_names = ("r", "i")
+    """Ring, and place in it."""
+    diameter_formula = 2
+    node_symmetric = True
+    """The Petersen graph is node-symmetric."""
 
     def __init__(self, spec: Petersen) -> None:
         self.spec, self.radices = spec, spec.radices
         self.ports = (Port("ring_plus", 1), Port("ring_minus", 0), Port("spoke", 2))
-
-    @property
-    def digit_names(self) -> tuple[str, ...]:
-        """``r`` (ring) and ``i`` (place in it)."""
-        return ("r", "i")
-
-    @property
-    def node_symmetric(self) -> bool:
-        """The Petersen graph is node-symmetric."""
-        return True
-
-    @property
-    def diameter_formula(self) -> int:
-        """The diameter."""
-        return 2
 
     def move(self, digits: Digits, port: int) -> Digits:
         """Return the digits of the neighbor behind `port`."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class ReducedCube(NetworkSpec):
+class ReducedCube(NetworkSpec, maker="reduced_cube"):
     """The reduced hypercube RH(k, m) of 2^(k + 2^m) nodes.
 
     Attributes
@@ -32,9 +32,6 @@ class ReducedCube(NetworkSpec):
 
     k: int
     m: int
-
-    def __repr__(self) -> str:
-        return f"reduced_cube({self.k}, {self.m})"
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -64,6 +61,8 @@ class ReducedCubeNetwork(Network):
     """
 
     spec: ReducedCube
+    node_symmetric = True
+    """A Cayley graph is node-symmetric."""
 
     def __init__(self, spec: ReducedCube) -> None:
         self.spec, self.radices = spec, spec.radices
@@ -74,11 +73,6 @@ class ReducedCubeNetwork(Network):
         """``u1``, ``u0`` (the bits of the cluster), then ``b0``, ``b1`` (those of the node in it)."""
         clusters = reversed(range(2**self.spec.m))
         return (*(f"u{bit}" for bit in clusters), *(f"b{place}" for place in range(self.spec.k)))
-
-    @property
-    def node_symmetric(self) -> bool:
-        """A Cayley graph is node-symmetric."""
-        return True
 
     @property
     def diameter_formula(self) -> None:

@@ -21,13 +21,10 @@ MOST = 64
 
 
 @dataclass(frozen=True, repr=False)
-class SlimFly(NetworkSpec):
+class SlimFly(NetworkSpec, maker="slim_fly"):
     """The slim fly over the field of q elements."""
 
     q: int
-
-    def __repr__(self) -> str:
-        return f"slim_fly({self.q})"
 
 
 def slim_fly(q: int) -> SlimFly:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Star(NetworkSpec):
+class Star(NetworkSpec, maker="star"):
     """The star graph S_n on the permutations of n symbols.
 
     Attributes
@@ -29,9 +29,6 @@ class Star(NetworkSpec):
     """
 
     n: int
-
-    def __repr__(self) -> str:
-        return f"star({self.n})"
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -83,6 +80,8 @@ class StarNetwork(Network):
     """
 
     spec: Star
+    node_symmetric = True
+    """A Cayley graph is node-symmetric."""
 
     def __init__(self, spec: Star) -> None:
         self.spec, self.radices = spec, spec.radices
@@ -92,11 +91,6 @@ class StarNetwork(Network):
     def digit_names(self) -> tuple[str, ...]:
         """One name a digit of the rank in the factorial base: ``f0``, ``f1``, ..."""
         return tuple(f"f{place}" for place in range(self.spec.n - 1))
-
-    @property
-    def node_symmetric(self) -> bool:
-        """A Cayley graph is node-symmetric."""
-        return True
 
     @property
     def diameter_formula(self) -> int:

@@ -16,14 +16,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class SwitchedSwappedNet(NetworkSpec):
+class SwitchedSwappedNet(NetworkSpec, maker="hsn"):
     """HSN(l, G) over a nucleus G some of whose nodes have no terminal."""
 
     levels: int
     nucleus: NetworkSpec
-
-    def __repr__(self) -> str:
-        return f"hsn({self.levels}, {self.nucleus})"
 
 
 @lru_cache(maxsize=8)

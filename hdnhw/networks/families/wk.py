@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class WKRecursive(NetworkSpec):
+class WKRecursive(NetworkSpec, maker="wk"):
     """The WK-recursive network WK(d, L).
 
     Attributes
@@ -27,9 +27,6 @@ class WKRecursive(NetworkSpec):
 
     d: int
     levels: int
-
-    def __repr__(self) -> str:
-        return f"wk({self.d}, {self.levels})"
 
     @property
     def radices(self) -> tuple[int, ...]:
