@@ -1,7 +1,7 @@
 """A claim of a paper, and what comes out when it is checked."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -94,7 +94,7 @@ class Claim:
     reading: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Case:
     """One instance of a claim.
 
@@ -118,6 +118,7 @@ class Case:
     nodes: int
     published: Any
     computed: Any
+    _: KW_ONLY
     holds: bool
     corrected: bool = False
     condition: bool | None = None

@@ -52,7 +52,7 @@ def _are_apart(paths: list[list[int]], doors: Sequence[object]) -> bool:
 def _reached(name: str, nodes: int, published: str, fails: Sequence[int], ends: Sequence[int]) -> Case:
     """Return the case of a network in which the paths to some nodes are not as published."""
     computed = f"not to {len(fails)} of {len(ends)} nodes"
-    return Case(network=name, nodes=nodes, published=published, computed=computed, holds=not fails)
+    return Case(name, nodes, published, computed, holds=not fails)
 
 
 def algorithm4() -> Finding:
@@ -201,20 +201,12 @@ def _on_pairs(case: str, look: Look, published: str) -> Finding:
         if case_of(network, src, dst) == case:
             computed, holds = look(network, (src, dst), literal_routes(network, src, dst))
             name = f"{network.format_node(src)} to {network.format_node(dst)}"
-            cases.append(
-                Case(network=name, nodes=network.num_nodes, published=published, computed=computed, holds=holds)
-            )
+            cases.append(Case(name, network.num_nodes, published, computed, holds=holds))
     return judge(cases, of="pairs, all there are")
 
 
 def _pictured(network: DualNetwork, node: int, published: str, found: object, said: object) -> Case:
-    return Case(
-        network=f"{network.spec}, node {node}",
-        nodes=network.num_nodes,
-        published=published,
-        computed=str(found),
-        holds=found == said,
-    )
+    return Case(f"{network.spec}, node {node}", network.num_nodes, published, str(found), holds=found == said)
 
 
 CLAIMS = (

@@ -76,15 +76,7 @@ def clusters_used() -> Finding:
     cases = []
     for case, allowed in stated.items():
         found = {count for _, paths in _paths(case, PAIRS) for count in _clusters(paths)}
-        cases.append(
-            Case(
-                network=f"Case {case}",
-                nodes=network.num_nodes,
-                published=sorted(allowed),
-                computed=sorted(found),
-                holds=found <= allowed,
-            )
-        )
+        cases.append(Case(f"Case {case}", network.num_nodes, sorted(allowed), sorted(found), holds=found <= allowed))
     return judge(cases, of=f"cases, {PAIRS} pairs drawn of each")
 
 
@@ -334,7 +326,7 @@ def _least(name: str, best: Callable[..., float]) -> Finding:
             values = {case: left[number] for case, left in theirs.items()}
             shown = ", ".join(f"{case} {value:.3f}" for case, value in values.items())
             holds = values["A"] == best(values.values())
-            cases.append(Case(network=f"F = {rate:.0%}", nodes=1024, published="A best", computed=shown, holds=holds))
+            cases.append(Case(f"F = {rate:.0%}", 1024, "A best", shown, holds=holds))
     return replace(judge(cases, of=f"rates, {PAIRS} pairs drawn a case and all sets of failed nodes"), table=table)
 
 
@@ -360,7 +352,7 @@ def shorter() -> Finding:
         hops = _left(case, "Algorithm 6", PAIRS, "mean_hops")
         falls = all(after < before for before, after in pairwise(hops))
         shown = " ".join(f"{hop:.2f}" for hop in hops)
-        cases.append(Case(network=f"Case {case}", nodes=1024, published="falls", computed=shown, holds=falls))
+        cases.append(Case(f"Case {case}", 1024, "falls", shown, holds=falls))
     return judge(cases, of=f"cases, {PAIRS} pairs drawn of each and all sets of failed nodes at {len(RATES)} rates")
 
 

@@ -302,14 +302,7 @@ def fan_length() -> Finding:
         most = max(len(path) - 1 - k for paths in fans for path in paths)
         bounds = [1 + base - inside[-1], 1 + base - inside[0]]
         cases.append(
-            Case(
-                network=str(network.spec),
-                nodes=nodes,
-                published=bounds[0],
-                computed=most,
-                holds=most <= bounds[0],
-                corrected=most <= bounds[1],
-            )
+            Case(str(network.spec), nodes, bounds[0], most, holds=most <= bounds[0], corrected=most <= bounds[1])
         )
     return judge(cases, corrected="1 + D(B) - D(SN^1)")
 

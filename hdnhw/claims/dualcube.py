@@ -197,7 +197,7 @@ def origin() -> Finding:
     }
     published = {"processors": 1024, "CrayRouters": 8, "routers": 256, "links of a router": [6]}
     rows = [{"what": what, "published": str(published[what]), "computed": str(found[what])} for what in published]
-    case = Case(network="Origin2000", nodes=2 * routers, published=published, computed=found, holds=published == found)
+    case = Case("Origin2000", 2 * routers, published, found, holds=published == found)
     return replace(judge([case], of="machine"), table=rows)
 
 

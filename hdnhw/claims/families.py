@@ -62,15 +62,24 @@ def recursive_dual_nets(most: int, *, bases: Sequence[str] = BASES) -> list[Dual
 
 
 def compare(
-    network: Network, published: Any, computed: Any, *, corrected: Any = None, condition: bool | None = None
+    network: Network,
+    published: Any,
+    computed: Any,
+    *,
+    holds: bool | None = None,
+    corrected: Any = None,
+    condition: bool | None = None,
 ) -> Case:
-    """Return the case of a network of which a claim says `published`, and the corrected claim `corrected`."""
+    """Return the case of a network of which a claim says `published`, and the corrected claim `corrected`.
+
+    The claim `holds` if that is what is computed, where nothing else is said.
+    """
     return Case(
-        network=str(network.spec),
-        nodes=network.num_nodes,
-        published=published,
-        computed=computed,
-        holds=published == computed,
+        str(network.spec),
+        network.num_nodes,
+        published,
+        computed,
+        holds=published == computed if holds is None else holds,
         corrected=corrected == computed,
         condition=condition,
     )

@@ -5,8 +5,8 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from hdnhw.claims.claim import Case, Claim, Finding, judge
-from hdnhw.claims.families import dual_net
+from hdnhw.claims.claim import Claim, Finding, judge
+from hdnhw.claims.families import compare, dual_net
 from hdnhw.claims.hdn_networks import torus_nets, torus_spec
 from hdnhw.networks.build import build
 from hdnhw.topology import metrics
@@ -71,11 +71,10 @@ def beside_fat_trees() -> Finding:
             row, better = _beside(network)
             rows.append(row)
             cases.append(
-                Case(
-                    network=str(network.spec),
-                    nodes=network.num_nodes,
-                    published="symmetric, fewer links, D no larger",
-                    computed=", ".join(f"{name} {cell}" for name, cell in list(row.items())[2:]),
+                compare(
+                    network,
+                    "symmetric, fewer links, D no larger",
+                    ", ".join(f"{name} {cell}" for name, cell in list(row.items())[2:]),
                     holds=better,
                     condition=len(network.levels) == 1,
                 )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from math import log10, prod
 from time import perf_counter
@@ -237,103 +238,56 @@ def cross_edge_index() -> Finding:
     return judge(cases, corrected="(1 - C, SN, U, N)", elsewhere=place)
 
 
+_claim = partial(Claim, "HDN")
+
+
 CLAIMS = (
-    Claim(
-        paper="HDN",
-        where="Table 1",
-        claim="nodes of HDN(B, 1, S) and HDN(B, 2, S), B the torus 2 x 3 x 5",
-        published="72 cells, 60 to 6,480,000",
-        check=table1,
+    _claim(
+        "Table 1", "nodes of HDN(B, 1, S) and HDN(B, 2, S), B the torus 2 x 3 x 5", "72 cells, 60 to 6,480,000", table1
     ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="networks of several hundreds to several millions of nodes (Table 1)",
-        published="several hundreds to several millions",
-        check=range_of_sizes,
+    _claim(
+        "section 2",
+        "networks of several hundreds to several millions of nodes (Table 1)",
+        "several hundreds to several millions",
+        range_of_sizes,
         reading="some are several hundreds, some several millions, and some in each decade between; smaller ones do no "
         "harm",
     ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="sizes of the RDN on a 3-cube, k = 1, 2, 3",
-        published="2^7, 2^15, 2^31",
-        check=growth,
+    _claim("section 2", "sizes of the RDN on a 3-cube, k = 1, 2, 3", "2^7, 2^15, 2^31", growth),
+    _claim("section 2", "how fast the RDN grows", "(2m)^(2^k)", growth_rate, reading="as its number of nodes"),
+    _claim(
+        "section 2",
+        "sizes of super-nodes on factors of 2, 3 and 5 nodes",
+        "1, 2, 3, 5, 2x3, 2x5, 3x5, 2x3x5",
+        super_node_sizes,
     ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="how fast the RDN grows",
-        published="(2m)^(2^k)",
-        check=growth_rate,
-        reading="as its number of nodes",
+    _claim("section 2", "nodes of a level from those below", "N_i = 2 N_(i-1)^2 / s_i", recurrence),
+    _claim(
+        "abstract, Theorem 1, Theorem 3, Table 2",
+        "number of nodes in closed form",
+        "n_k = (2 n_0)^(2^k) / (2 prod s_i)",
+        size_formula,
+        "E1",
     ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="sizes of super-nodes on factors of 2, 3 and 5 nodes",
-        published="1, 2, 3, 5, 2x3, 2x5, 3x5, 2x3x5",
-        check=super_node_sizes,
+    _claim(
+        "Figure 1",
+        "links from a super-node of level i, all to one super-node; one pair of super-nodes a pair of clusters",
+        "s_i, to a distinct cluster of the other class",
+        clusters,
     ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="nodes of a level from those below",
-        published="N_i = 2 N_(i-1)^2 / s_i",
-        check=recurrence,
+    _claim("abstract, Theorem 1, Table 2", "degree", "d_0 + k", degree),
+    _claim(
+        "section 2",
+        "degree of the torus 2 x 3 x 5, of HDN(B, 1, S) and HDN(B, 2, S) on it",
+        "6, 7 and 8",
+        torus_degree,
+        "E10",
     ),
-    Claim(
-        paper="HDN",
-        where="abstract, Theorem 1, Theorem 3, Table 2",
-        claim="number of nodes in closed form",
-        published="n_k = (2 n_0)^(2^k) / (2 prod s_i)",
-        check=size_formula,
-        erratum="E1",
+    _claim("Theorem 1", "diameter", "D_k = 2^k D(B) - sum_(j < k) 2^j D(SN^(k-j)) + 2^(k+1) - 2", diameter, "E8"),
+    _claim(
+        "Theorem 1 on Table 1", "diameters of all networks of Table 1", "D_k as in Theorem 1", table1_diameters, "E8"
     ),
-    Claim(
-        paper="HDN",
-        where="Figure 1",
-        claim="links from a super-node of level i, all to one super-node; one pair of super-nodes a pair of clusters",
-        published="s_i, to a distinct cluster of the other class",
-        check=clusters,
-    ),
-    Claim(
-        paper="HDN",
-        where="abstract, Theorem 1, Table 2",
-        claim="degree",
-        published="d_0 + k",
-        check=degree,
-    ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="degree of the torus 2 x 3 x 5, of HDN(B, 1, S) and HDN(B, 2, S) on it",
-        published="6, 7 and 8",
-        check=torus_degree,
-        erratum="E10",
-    ),
-    Claim(
-        paper="HDN",
-        where="Theorem 1",
-        claim="diameter",
-        published="D_k = 2^k D(B) - sum_(j < k) 2^j D(SN^(k-j)) + 2^(k+1) - 2",
-        check=diameter,
-        erratum="E8",
-    ),
-    Claim(
-        paper="HDN",
-        where="Theorem 1 on Table 1",
-        claim="diameters of all networks of Table 1",
-        published="D_k as in Theorem 1",
-        check=table1_diameters,
-        erratum="E8",
-    ),
-    Claim(
-        paper="HDN",
-        where="section 2",
-        claim="the other end of a cross-edge of level k from (C, U, SN, N)",
-        published="(C, SN, U, N)",
-        check=cross_edge_index,
+    _claim(
+        "section 2", "the other end of a cross-edge of level k from (C, U, SN, N)", "(C, SN, U, N)", cross_edge_index
     ),
 )

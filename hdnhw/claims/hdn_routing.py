@@ -256,13 +256,7 @@ def serial_numbers() -> Finding:
         (c, u, sn, n), (above, inner) = index, name
         found = c * 150 + u * 30 + sn * 6 + n, above * 15 + inner
         printed = SERIAL[number]
-        case = Case(
-            network=str(index),
-            nodes=number,
-            published=(printed, printed),
-            computed=found,
-            holds=found == (printed, printed),
-        )
+        case = Case(str(index), number, (printed, printed), found, holds=found == (printed, printed))
         cases.append(case)
     return judge(cases, of="rows")
 

@@ -185,11 +185,7 @@ def _others(nodes: int) -> float:
 def _less(network: DualNetwork, count: str, other: float) -> Case:
     ratio = round(_ratio(network, count), 3)
     return Case(
-        network=f"{network.spec}, C2 counted {count}",
-        nodes=network.num_nodes,
-        published=f"less than {other:.3f}",
-        computed=ratio,
-        holds=ratio < other,
+        f"{network.spec}, C2 counted {count}", network.num_nodes, f"less than {other:.3f}", ratio, holds=ratio < other
     )
 
 

@@ -131,15 +131,7 @@ def routes() -> Finding:
                 found = routing_statistics(plan(network.spec))
                 bound = levels * diameter_of(network.nucleus) + levels - 1
                 stretched = max(stretched, found.worst_stretch)
-                cases.append(
-                    Case(
-                        network=str(network.spec),
-                        nodes=network.num_nodes,
-                        published=f"at most {bound}",
-                        computed=found.max_hops,
-                        holds=found.max_hops <= bound,
-                    )
-                )
+                cases.append(compare(network, f"at most {bound}", found.max_hops, holds=found.max_hops <= bound))
     found_all = judge(cases)
     return Finding(
         computed=f"{found_all.computed}, all pairs; a route has up to {stretched:g} times its distance",
@@ -191,15 +183,7 @@ def average_with_links() -> Finding:
     cases = []
     for network, linked in _beside_links():
         without, with_links = _average(network), _average(linked)
-        cases.append(
-            Case(
-                network=str(linked.spec),
-                nodes=linked.num_nodes,
-                published=f"below {without:.3f}",
-                computed=f"{with_links:.3f}",
-                holds=with_links < without,
-            )
-        )
+        cases.append(compare(linked, f"below {without:.3f}", f"{with_links:.3f}", holds=with_links < without))
     return judge(cases)
 
 
@@ -234,11 +218,10 @@ def divisors() -> Finding:
                 bound = diameter_of(network.nucleus) * levels + levels - 1
                 found = diameter_of(cut)
                 cases.append(
-                    Case(
-                        network=str(cut.spec),
-                        nodes=cut.num_nodes,
-                        published=f"diameter at most {bound}",
-                        computed=f"{found}, links as printed: {links}",
+                    compare(
+                        cut,
+                        f"diameter at most {bound}",
+                        f"{found}, links as printed: {links}",
                         holds=links and found <= bound,
                     )
                 )
@@ -279,14 +262,7 @@ def _below_cube(texts: Sequence[str], condition: str | None = None, *, least: in
         network = build(text)
         cube, found = log2(network.num_nodes), diameter_of(network)
         cases.append(
-            Case(
-                network=text,
-                nodes=network.num_nodes,
-                published=f"below {cube:g}",
-                computed=found,
-                holds=found < cube,
-                condition=cube >= least,
-            )
+            Case(text, network.num_nodes, f"below {cube:g}", found, holds=found < cube, condition=cube >= least)
         )
     return judge(cases, condition=condition)
 

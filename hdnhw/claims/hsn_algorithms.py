@@ -85,9 +85,7 @@ def applications() -> Finding:
             published = f"{steps} + at most {most} steps"
             computed = f"{run.dimension_steps} + {run.exchange_steps} steps, right: {run.verified}"
             rows.append({"run": what, "published": published, "computed": computed})
-            cases.append(
-                Case(network=what, nodes=network.num_nodes, published=published, computed=computed, holds=right)
-            )
+            cases.append(Case(what, network.num_nodes, published, computed, holds=right))
     return judge(cases, of="runs, each result compared with a direct computation", table=rows)
 
 
@@ -155,11 +153,10 @@ def folded_nuclei_step() -> Finding:
         together = emulate(network, table).steps
         published = 3, max(2 * k + 1, levels + 1)
         cases.append(
-            Case(
-                network=str(network.spec),
-                nodes=network.num_nodes,
-                published=f"{published[0]} and {published[1]} steps",
-                computed=f"{most} and {together} steps",
+            compare(
+                network,
+                f"{published[0]} and {published[1]} steps",
+                f"{most} and {together} steps",
                 holds=most == 3 and together <= published[1],
             )
         )
@@ -188,13 +185,7 @@ def _all_port(networks: list[SwappedNetwork]) -> Finding:
         rows.append(row | {"at least": least})
         fewer += published is not None and steps < published
         cases.append(
-            Case(
-                network=str(network.spec),
-                nodes=network.num_nodes,
-                published=f"{published} steps",
-                computed=f"{steps} steps",
-                holds=published is not None and steps <= published,
-            )
+            compare(network, f"{published} steps", f"{steps} steps", holds=published is not None and steps <= published)
         )
     found = judge(cases, of="networks, data moved")
     return Finding(

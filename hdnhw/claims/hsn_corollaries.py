@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 def _case(network: str, nodes: int, published: str, row: Row, *, holds: bool = True) -> Case:
     computed = ", ".join(f"{name} {cell}" for name, cell in row.items() if name != "network" and cell != "")
-    return Case(network=network, nodes=nodes, published=published, computed=computed, holds=holds)
+    return Case(network, nodes, published, computed, holds=holds)
 
 
 def _judge(rows: list[Row], cases: list[Case], quotients: list[dict[str, float]], rate: str) -> Finding:

@@ -86,15 +86,7 @@ def _optimal(shapes: Iterable[Shape]) -> Finding:
                 "ratio": f"{shape.ratio:.2f}",
             }
         )
-        cases.append(
-            Case(
-                network=shape.text,
-                nodes=shape.nodes,
-                published="of the order of the least",
-                computed=f"{shape.ratio:.2f} times",
-                holds=True,
-            )
-        )
+        cases.append(Case(shape.text, shape.nodes, "of the order of the least", f"{shape.ratio:.2f} times", holds=True))
     worst = max(rows, key=lambda row: float(str(row["ratio"])))
     found = by_order(cases, [{"D": float(str(row["ratio"]))} for row in rows], table=rows)
     return replace(found, computed=f"{found.computed}; at most {worst['ratio']} times the least, {worst['network']}")
@@ -169,9 +161,7 @@ def as_the_star() -> Finding:
         row = {name: f"{size:.2f}" for name, size in sizes.items()}
         rows.append({"network": shape.text, "log2 N": f"{log2(shape.nodes):.1f}", **row})
         quotients.append(sizes)
-        cases.append(
-            Case(network=shape.text, nodes=shape.nodes, published="as the star graph", computed=row, holds=True)
-        )
+        cases.append(Case(shape.text, shape.nodes, "as the star graph", row, holds=True))
     ratios = [Shape(f"cube({n})", 2**n, n, n).ratio for n in DIMENSIONS]
     rows += [
         {"network": f"cube({n})", "log2 N": f"{n:.1f}", "degree": "", "D": "", "of the least": f"{ratio:.2f}"}

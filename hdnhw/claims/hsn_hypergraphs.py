@@ -73,15 +73,7 @@ def bus_nuclei() -> Finding:
             found = _degree_and_diameter(_swapped(levels, nucleus, size), size**levels)
             published = own_degree + levels - 1, own_diameter * levels + levels - 1
             what = f"a buslet of {size}" if len(sides) == 1 else f"buses over {sides}"
-            cases.append(
-                Case(
-                    network=f"HSN({levels}, {what})",
-                    nodes=size**levels,
-                    published=published,
-                    computed=found,
-                    holds=published == found,
-                )
-            )
+            cases.append(Case(f"HSN({levels}, {what})", size**levels, published, found, holds=published == found))
     return judge(cases)
 
 

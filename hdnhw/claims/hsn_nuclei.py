@@ -59,11 +59,10 @@ def complete_nuclei() -> Finding:
                 exact = found == 2 * levels - 1 if not links else found <= 2 * levels - 1
                 right = degree_bounds(network)[1] == size + levels - 2 and exact
                 cases.append(
-                    Case(
-                        network=str(network.spec),
-                        nodes=network.num_nodes,
-                        published=f"{2 * levels - 1}, below {below:.2f}" if size >= 4 else 2 * levels - 1,
-                        computed=found,
+                    compare(
+                        network,
+                        f"{2 * levels - 1}, below {below:.2f}" if size >= 4 else 2 * levels - 1,
+                        found,
                         holds=right and (size < 4 or found < below),
                     )
                 )

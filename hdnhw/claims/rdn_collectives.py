@@ -331,11 +331,7 @@ def identities() -> Finding:
         longest = 2**levels * prod(sizes[:-1]) == Fraction(sizes[-1], base)
         cases.append(
             Case(
-                network=f"RDN^{levels}(B({base}))",
-                nodes=sizes[-1],
-                published=" = ".join(map(str, forms)),
-                computed=r,
-                holds=longest and forms == (r, r),
+                f"RDN^{levels}(B({base}))", sizes[-1], " = ".join(map(str, forms)), r, holds=longest and forms == (r, r)
             )
         )
     return judge(cases)

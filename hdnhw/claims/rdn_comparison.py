@@ -53,15 +53,7 @@ def cube_times() -> Finding:
         p, spec = 2**n, f"cube({n})"
         words = {"broadcast": n, "exchange": n * p // 2}.get(operation, p - 1)
         got = count(dual_net(spec), operation)
-        cases.append(
-            Case(
-                network=f"{spec} {operation}",
-                nodes=p,
-                published=Cost(n, words),
-                computed=got,
-                holds=got == Cost(n, words),
-            )
-        )
+        cases.append(Case(f"{spec} {operation}", p, Cost(n, words), got, holds=got == Cost(n, words)))
     return judge(cases, of="operations on cubes of 1, 3 and 5 dimensions")
 
 
@@ -87,15 +79,7 @@ def table2() -> Finding:
         row |= {"best schedule": best, "least words": least_words(network, operation)}
         sampled = operation in ("allgather", "exchange") and network.num_nodes >= SAMPLED
         table.append(row | {"sources run": SOURCES if sampled else "all"})
-        cases.append(
-            Case(
-                network=f"{pattern} on {spec}",
-                nodes=network.num_nodes,
-                published=printed,
-                computed=got,
-                holds=got == printed,
-            )
-        )
+        cases.append(Case(f"{pattern} on {spec}", network.num_nodes, printed, got, holds=got == printed))
     found = judge(cases, of="cells", table=plain_rows(table))
     return replace(found, computed=f"{found.computed}; of 32,768 nodes all-to-all from {SOURCES} sources")
 
@@ -133,14 +117,7 @@ def table2_scatter() -> Finding:
         network = dual_net(spec)
         got, right = count(network, "scatter"), recurrence(network, "scatter")
         found.append(str(got))
-        case = Case(
-            network=spec,
-            nodes=network.num_nodes,
-            published=printed,
-            computed=got,
-            holds=got == printed,
-            corrected=got == right,
-        )
+        case = Case(spec, network.num_nodes, printed, got, holds=got == printed, corrected=got == right)
         cases.append(case)
     base, one, two = inner_network(dual_net(RDN1)).num_nodes, *(case.nodes for case in cases)
     sums = [two - 1 - one - slip + one * base + one - base + base for slip in (base, one * base)]
@@ -156,16 +133,7 @@ def _by_own(spec: str, published: Any, counted: Callable[..., Any]) -> list[Case
     nodes, cases = dual_net(spec).num_nodes, []
     for own, reading in ((False, "without own messages"), (True, "to the letter")):
         got = counted(own=own)
-        cases.append(
-            Case(
-                network=f"{spec}, {reading}",
-                nodes=nodes,
-                published=published,
-                computed=got,
-                holds=got == published,
-                condition=not own,
-            )
-        )
+        cases.append(Case(f"{spec}, {reading}", nodes, published, got, holds=got == published, condition=not own))
     return cases
 
 
@@ -204,10 +172,7 @@ def table2_exchange() -> Finding:
 def _compare(parts: Sequence[tuple[str, Any, Any]], of: str) -> Finding:
     """Judge (what, published, computed) of parts of an example."""
     table = [{"part": what, "published": printed, "computed": got} for what, printed, got in parts]
-    cases = [
-        Case(network=what, nodes=place, published=printed, computed=got, holds=printed == got)
-        for place, (what, printed, got) in enumerate(parts)
-    ]
+    cases = [Case(what, place, printed, got, holds=printed == got) for place, (what, printed, got) in enumerate(parts)]
     return judge(cases, of=of, table=plain_rows(table))
 
 
@@ -265,14 +230,7 @@ def _plain(words: Sequence[Fraction]) -> list[int]:
 def gather_steps() -> Finding:
     """Run the first stage of the all-to-all broadcast."""
     got = _plain(stages(algorithm(dual_net(RDN1), "allgather"))[0])
-    case = Case(
-        network="first stage in RDN^1(B)",
-        nodes=8,
-        published=[1, 2, 3],
-        computed=got,
-        holds=got == [1, 2, 3],
-        corrected=sum(got) == 7,
-    )
+    case = Case("first stage in RDN^1(B)", 8, [1, 2, 3], got, holds=got == [1, 2, 3], corrected=sum(got) == 7)
     place = "its own sum, 7, and (1), (2), (3) before it, which send 1, 2 and 4 messages"
     return judge([case], of="stages", corrected=f"1 + 2 + 4 = {sum(got)}", elsewhere=place)
 
