@@ -9,13 +9,12 @@ from hdnhw import export
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.results import ResultsFile
 from hdnhw.measurement.sweep import Point, measure_point
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.certificate import CERTIFICATE, digests, write_certificate
 from hdnhw.proofs.finding import BARE, Finding
-from hdnhw.spec import FabricSpec
 from hdnhw.topology.graphfile import SUFFIXES
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 from hdnhw.verilog.verilog import digest_of
+from tests.specs import fabric_spec
 
 TEXT = "# cycle source destination flits\n0 0 1 8\n5 1 0 16\n5 0 1 1\n"
 COLUMNS = {"cycle": [0, 5, 9], "source": [0, 1, 0], "destination": [1, 0, 1], "flits": [8, 8, 1]}
@@ -43,7 +42,7 @@ GRAPHS = {
 }
 """Graphs in the formats that hdnhw reads and does not write."""
 
-FABRIC = FabricSpec(network=parse("cube(1)"), packet_length=4, flit_width=8)
+FABRIC = fabric_spec("cube(1)", packet_length=4, flit_width=8)
 OPTIONS = ["cube(1)", "--packet-length", "4", "--flit-width", "8"]
 FEW = ["--cycles", "100"]
 
@@ -136,7 +135,7 @@ def make_readable(folder):
     (folder / "netrace.tra").write_bytes(head + body)
     (folder / "netrace.tra.bz2").write_bytes(bz2.compress(head + body))
     for rate in (0.1, 0.2):
-        point = Point(fabric=FabricSpec(network=parse("cube(2)")), load=LoadSpec(rate=rate, cycles=100))
+        point = Point(fabric=fabric_spec("cube(2)"), load=LoadSpec(rate=rate, cycles=100))
         row = measure_point(point) | {"seconds": 0.1, "router_cycles_per_second": 100_000}
         for kind in ("csv", "json", "parquet"):
             ResultsFile(folder / f"results.{kind}").add(point.key, row)

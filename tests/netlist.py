@@ -18,18 +18,17 @@ from hdnhw.cli.options import Parser
 from hdnhw.fpga.block_ram import use_output_registers
 from hdnhw.fpga.family import FAMILIES
 from hdnhw.fpga.yosys import run_yosys
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.netlist import text_of
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+from tests.specs import fabric_spec
 
 MACHINES = (
-    FabricSpec(network=parse("hdn(cube(1), [[]])")),
-    FabricSpec(network=parse("torus(3)"), crc=True, dead_pins=True),
-    FabricSpec(network=parse("rdn(cube(1), 1)"), queueing="voq", buffers=8),
+    fabric_spec("hdn(cube(1), [[]])"),
+    fabric_spec("torus(3)", crc=True, dead_pins=True),
+    fabric_spec("rdn(cube(1), 1)", queueing="voq", buffers=8),
 )
 """Two virtual channels; check bits and dead pins; virtual output queues. All have their packets in block RAM."""
 

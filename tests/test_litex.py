@@ -14,15 +14,14 @@ from migen import ClockDomain
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.litex import NetworkOnChip
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 FABRICS = {
-    "bare": FabricSpec(network=parse("mesh(3)"), packet_length=2, flit_width=120, dead_pins=True, crc=True),
-    "axi": FabricSpec(network=parse("torus(5)"), endpoints=AxiStreamSpec(max_frame=64, tuser_width=3)),
-    "axi4": FabricSpec(network=parse("cube(1)"), flit_width=64, endpoints=AxiMemorySpec(memory_bits=14)),
+    "bare": fabric_spec("mesh(3)", packet_length=2, flit_width=120, dead_pins=True, crc=True),
+    "axi": fabric_spec("torus(5)", endpoints=AxiStreamSpec(max_frame=64, tuser_width=3)),
+    "axi4": fabric_spec("cube(1)", flit_width=64, endpoints=AxiMemorySpec(memory_bits=14)),
 }
 
 

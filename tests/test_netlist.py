@@ -2,15 +2,14 @@
 
 import pytest
 
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.netlist import BROKEN, mapped, mismatches
+from tests.specs import fabric_spec
 
 
 @pytest.fixture(scope="module")
 def fabric():
-    return emit_fabric(FabricSpec(network=parse("mesh(2)")))
+    return emit_fabric(fabric_spec("mesh(2)"))
 
 
 def test_a_netlist_is_the_model_in_every_cycle(fabric):

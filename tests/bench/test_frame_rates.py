@@ -4,15 +4,14 @@ import pytest
 
 from bench.rtl.frame_rates import FrameRates, FrameTiming, FrameTimings, Latencies, Rates
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 @pytest.fixture(scope="module")
 def bench() -> FrameRates:
     """Return the bench of a small fabric."""
-    return FrameRates(emit_fabric(FabricSpec(network=parse("torus(3)"), endpoints=AxiStreamSpec(prompt_packets=2))))
+    return FrameRates(emit_fabric(fabric_spec("torus(3)", endpoints=AxiStreamSpec(prompt_packets=2))))
 
 
 def test_frames_of_one_packet_fill_the_link(bench: FrameRates) -> None:

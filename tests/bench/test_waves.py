@@ -8,9 +8,8 @@ import pytest
 
 from bench.rtl.waves import Packet, Recorder
 from hdnhw.machine.timing import SlotTiming
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from tests.specs import fabric_spec
 
 DOCS = Path(__file__).parents[2] / "docs"
 LENGTH = 4
@@ -20,7 +19,7 @@ TIMING = SlotTiming(LENGTH)
 @pytest.fixture(scope="module")
 def recorder() -> Recorder:
     """Return the recorder of a fabric of two nodes."""
-    return Recorder(FabricSpec(network=parse("complete(2)"), packet_length=LENGTH, flit_width=16))
+    return Recorder(fabric_spec("complete(2)", packet_length=LENGTH, flit_width=16))
 
 
 @pytest.mark.parametrize("cycle", [4, 6, 7])
@@ -61,7 +60,7 @@ def test_a_stalled_sink_takes_nothing(recorder: Recorder) -> None:
 
 def test_marks_need_room() -> None:
     with pytest.raises(SpecError, match=r"^flit width must be at least 14 to mark flits, not 8$"):
-        Recorder(FabricSpec(network=parse("complete(2)"), flit_width=8))
+        Recorder(fabric_spec("complete(2)", flit_width=8))
 
 
 def test_the_page_shows_every_diagram() -> None:

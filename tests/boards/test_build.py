@@ -12,11 +12,10 @@ from hdnhw.boards.bitstream import build_bitstreams
 from hdnhw.boards.catalogue import BOARDS
 from hdnhw.cli import main
 from hdnhw.fpga.tools import ToolError, tool_path, tool_versions
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
+from tests.specs import fabric_spec
 
-SPEC = FabricSpec(network=parse("dualcube(2)"), packet_length=2, flit_width=8, buffers=1)
+SPEC = fabric_spec("dualcube(2)", packet_length=2, flit_width=8, buffers=1)
 
 TOOL = """#!/bin/sh
 # Stands in for a tool: writes what the real one would, or fails.
@@ -72,7 +71,7 @@ def test_bitstream_is_moved_into_place_and_figures_are_read(tools, tmp_path, boa
 def test_both_boards_get_a_bitstream_with_the_same_pins(tools, tmp_path):
     tools(fmax=60.0)
     board, cut = BOARDS["ulx3s-85f"], ChipOptions(chips="dim0=2", link="parallel", link_width=8)
-    built = build_bitstreams(board, FabricSpec(network=parse("torus(4)")), packets=1, cut=cut, root=tmp_path)
+    built = build_bitstreams(board, fabric_spec("torus(4)"), packets=1, cut=cut, root=tmp_path)
     assert [each.bitstream for each in built] == [
         tmp_path / board.name / f"{board.name}-{chip}.bit" for chip in range(2)
     ]

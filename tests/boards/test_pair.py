@@ -5,10 +5,9 @@ import re
 import pytest
 
 from hdnhw.boards.verilated import PAIR, hear_pair, self_test_sources
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 DUE = 2 * 3
 """Packets that each board of a ring of four nodes sends, and gets."""
@@ -49,7 +48,7 @@ def changed(text: str, module: str, faults: tuple[str, ...], changes: dict[str, 
 def ring() -> dict[str, str]:
     """Return a ring on two boards, in whose cable and chips plusargs choose faults."""
     cut = ChipOptions(chips="dim0=2", link="parallel", link_width=8)
-    fabric = emit_fabric(FabricSpec(network=parse("torus(4)"), packet_length=1, flit_width=16), cut=cut)
+    fabric = emit_fabric(fabric_spec("torus(4)", packet_length=1, flit_width=16), cut=cut)
     sources = self_test_sources(fabric, packets=1)
     changes = {}
     for board in range(2):

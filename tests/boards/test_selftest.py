@@ -6,10 +6,9 @@ import pytest
 
 from hdnhw.boards.verilated import hear_self_test, self_test_sources
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.traffic.packets import Traffic
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+from tests.specs import fabric_spec
 
 PACKETS = 20
 FIRST_OFFER = 4
@@ -19,7 +18,7 @@ TRAFFIC = r"(\d+) packets sent, (\d+) received, (\d+) lost, (\d+) misrouted, (\d
 
 
 def fabric_of(text: str, **sizes: int) -> EmittedFabric:
-    return emit_fabric(FabricSpec(network=parse(text), **sizes))
+    return emit_fabric(fabric_spec(text, **sizes))
 
 
 def counts_of(text: str, test: str) -> list[list[int]]:

@@ -12,10 +12,9 @@ import pytest
 
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.yosys import run_yosys
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 FOLDER = Path(__file__).parents[2] / "constraints"
 TOPS = ("fabric", "fabric_axi")
@@ -23,15 +22,15 @@ FILES = sorted(path.name for path in FOLDER.iterdir() if path.suffix in {".lpf",
 CLOCKS = {"fabric": ("clk", "rst"), "fabric_axi": ("aclk", "aresetn")}
 MHZ = {".lpf": 100.0, ".pcf": 50.0, ".sdc": 100.0}
 
-SMALL = FabricSpec(network=parse("complete(2)"), packet_length=4, flit_width=8, endpoints=AxiStreamSpec(max_frame=16))
-SMALLEST = FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1)
+SMALL = fabric_spec("complete(2)", packet_length=4, flit_width=8, endpoints=AxiStreamSpec(max_frame=16))
+SMALLEST = fabric_spec("complete(2)", packet_length=1, flit_width=1)
 SPECS = {
     "two nodes": SMALL,
-    "cross-edges": FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, flit_width=8),
-    "wide": FabricSpec(
-        network=parse("torus(5)"), packet_length=2, flit_width=64, endpoints=AxiStreamSpec(max_frame=64, tuser_width=9)
+    "cross-edges": fabric_spec("hdn(cube(1), [[]])", packet_length=4, flit_width=8),
+    "wide": fabric_spec(
+        "torus(5)", packet_length=2, flit_width=64, endpoints=AxiStreamSpec(max_frame=64, tuser_width=9)
     ),
-    "several shapes": FabricSpec(network=parse("mesh(2, 3)"), packet_length=2, flit_width=8),
+    "several shapes": fabric_spec("mesh(2, 3)", packet_length=2, flit_width=8),
 }
 
 GRAMMAR = {
@@ -212,7 +211,7 @@ OF_CHIPS = [
 @cache
 def chip_of(network):
     """Return a chip with pins, and its ports."""
-    spec = FabricSpec(network=parse(network), packet_length=2, flit_width=8)
+    spec = fabric_spec(network, packet_length=2, flit_width=8)
     fabric = emit_fabric(spec, cut=CHIPS[network])
     text = fabric.files["fabric_chip.sv"].split("\nmodule fabric_chip_pins(")[1]
     found = re.findall(r"^  (input|output) (?:\[\d+:0\] )?(\w+);$", text, re.MULTILINE)

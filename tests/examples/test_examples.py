@@ -11,6 +11,7 @@ import pytest
 
 from hdnhw.sim.simulator import BUILD_ROOT, kept_objects
 from hdnhw.sim.tools import tool_environment
+from tests.specs import fabric_spec
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/run.sh"))
@@ -68,11 +69,9 @@ def test_it_finds_what_is_wrong(name, file, text, other, tmp_path):
 
 def test_yosys_reads_the_design_in_verilog(tmp_path):
     from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
-    from hdnhw.networks.parse import parse
-    from hdnhw.spec import FabricSpec
     from hdnhw.verilog.fabric import emit_fabric, write_fabric
 
-    spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), endpoints=AxiStreamSpec(tuser_width=4))
+    spec = fabric_spec("hdn(cube(2), [[0]])", endpoints=AxiStreamSpec(tuser_width=4))
     write_fabric(emit_fabric(spec, wrapper=True), tmp_path)
     files = f"fabric.sv fabric_axi.sv fabric_axi_wrap.sv {ROOT / 'examples' / 'axi_wrapper' / 'top.sv'}"
     script = f"read_verilog -sv -I. {files}; hierarchy -check -top top; proc; check -assert"

@@ -22,16 +22,15 @@ from hdnhw.model.fabric import model_of
 from hdnhw.multipath.flows import fault_of_paths, shortest_disjoint_paths
 from hdnhw.multipath.waypoints import Detours, RouteTable
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import hop_rule
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import Faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
+from tests.specs import fabric_spec
 
 FOLDER = Path(explorer.__file__).parent
 LOGIC = ("network.js", "schedule.js", "packets.js")
@@ -310,7 +309,7 @@ def test_packets_of_a_page_do_what_those_of_the_model_do(script_of, spec, option
     script.engine.eval("globalThis.run = new Run(network, network.data.packets);")
     load = LoadSpec(**{name: options[name] for name in ("rate", "pattern") if name in options})
     machine = {name: value for name, value in options.items() if name not in ("rate", "pattern")}
-    model = model_of(FabricSpec(network=parse(spec), **machine))
+    model = model_of(fabric_spec(spec, **machine))
     made = load.on(model.plan.network, model.timing.packet_length).window(200)
     course = Course(model, Terminals(), counting=True)
     numbers = np.arange(len(made.cycle))
@@ -354,7 +353,7 @@ def _held(script, shape, slots):
 
 def test_packets_of_a_lone_route_take_the_latency_of_the_formula(script_of):
     script = script_of("rdn(cube(2), 1)", rate=0.002, cycles=3000)
-    timing = model_of(FabricSpec(network=parse("rdn(cube(2), 1)"))).timing
+    timing = model_of(fabric_spec("rdn(cube(2), 1)")).timing
     script.engine.eval("globalThis.lone = new Run(network, network.data.packets);")
     rows = script.ask("Array.from(lone.tail, (tail, packet) => [lone.head[packet], tail, lone.way(packet).length])")
     taken = [(head, tail, hops) for head, tail, hops in rows if tail >= 0]

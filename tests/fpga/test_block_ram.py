@@ -16,9 +16,10 @@ from hdnhw.rtl.router import Router
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.verilog import module_text
+from tests.specs import fabric_spec
 
 ECP5, ICE40 = DEVICES["LFE5U-85F"], DEVICES["iCE40HX8K"]
-SPEC = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=8, flit_width=32, buffers=4)
+SPEC = fabric_spec("hdn(cube(2), [[0]])", packet_length=8, flit_width=32, buffers=4)
 MEMORY = re.compile(r"reg \[(\d+):0\] \S*flits *\[(\d+):0\]")
 
 

@@ -20,6 +20,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.options import Choice, options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.processes import Processes
+from tests.specs import fabric_spec
 
 ONE_WORKER = partial(Processes, 1)
 NETWORK = parse("cube(2)")
@@ -268,7 +269,7 @@ def test_the_latency_is_that_of_lone_packets(run, tmp_path, spec, node, hops, sa
     )
     result = json.loads(out)
     assert (status, result["delivered"], result["mean_hops"]) == (0, length, hops)
-    machine = make_machine(FabricSpec(network=parse(spec), packet_length=length, flit_width=32, channel_latency=said))
+    machine = make_machine(fabric_spec(spec, packet_length=length, flit_width=32, channel_latency=said))
     one = replace(figures(1, 0, 250.0, 0.5), machine=machine)
     assert one.latency_cycles(hops) == pytest.approx(result["network_latency"]["mean"], abs=1e-4)
     assert one.latency_ns(hops) == pytest.approx(4 * result["network_latency"]["mean"], abs=1e-3)

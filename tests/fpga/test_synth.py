@@ -23,15 +23,14 @@ from hdnhw.fpga.synth import synthesize
 from hdnhw.fpga.tools import ToolError, run_tool
 from hdnhw.fpga.yosys import run_yosys
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.verilog import module_text
 from tests.conftest import each
+from tests.specs import fabric_spec
 
-SMALLEST = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=2, flit_width=8, buffers=4)
+SMALLEST = fabric_spec("hdn(cube(1), [[]])", packet_length=2, flit_width=8, buffers=4)
 KEYS = """spec unit family device speed modes packet_length flit_width buffers num_vcs ports luts lut_inputs ff ram
     ram_cells tools seconds digest cached"""
 PLACED_KEYS = """comb_sites comb_sites_of_device fmax_mhz fmax_best_mhz fmax_of_seed seeds critical_stage critical_path
@@ -270,9 +269,9 @@ def test_text_shows_the_path_as_a_table(monkeypatch, capsys):
 
 
 def test_the_address_is_of_the_fullest_router():
-    mesh = SynthSpec(fabric=FabricSpec(network=parse("mesh(3)")))
+    mesh = SynthSpec(fabric=fabric_spec("mesh(3)"))
     assert synth._design(mesh).about["address"] == 1
-    corner = SynthSpec(fabric=FabricSpec(network=parse("mesh(3)")), address="0")
+    corner = SynthSpec(fabric=fabric_spec("mesh(3)"), address="0")
     assert (synth._design(corner).about["ports"], synth._design(mesh).about["ports"]) == (2, 3)
     assert "of(.address(address)" not in synth._design(mesh).text.replace("\n", "")
 
@@ -286,7 +285,7 @@ def test_the_address_is_of_the_fullest_router():
     ],
 )
 def test_an_endpoint_stands_alone_with_the_address_of_a_node(endpoints, module):
-    fabric = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, endpoints=endpoints)
+    fabric = fabric_spec("hdn(cube(1), [[]])", packet_length=4, endpoints=endpoints)
     design = synth._design(SynthSpec(fabric=fabric, unit="endpoint"))
     assert (design.about["routers"], design.about["address"]) == (0, 4)
     assert "--out-of-context" in design.place
@@ -297,7 +296,7 @@ def test_an_endpoint_stands_alone_with_the_address_of_a_node(endpoints, module):
 
 @pytest.mark.parametrize("endpoints", [AxiMemorySpec(), AxiStreamSpec(), RelaySpec()])
 def test_a_fabric_is_measured_with_its_endpoints(endpoints):
-    fabric = FabricSpec(network=parse("cube(1)"), endpoints=endpoints)
+    fabric = fabric_spec("cube(1)", endpoints=endpoints)
     design = synth._design(SynthSpec(fabric=fabric, unit="fabric"))
     assert (design.about["routers"], design.about["address"]) == (2, None)
     around = design.text.split("module around(")[1].split("endmodule")[0]
@@ -434,7 +433,7 @@ def test_stage_of_names(name, signal, stage):
 @pytest.mark.parametrize("ram", ["distributed", "block"])
 @pytest.mark.parametrize(("dead_pins", "crc"), [(False, False), (True, True)])
 def test_every_register_of_a_router_has_a_stage(dead_pins, crc, ram):
-    check_stages(FabricSpec(network=parse("rdn(torus(5), 1)"), buffers=8, dead_pins=dead_pins, crc=crc, ram=ram))
+    check_stages(fabric_spec("rdn(torus(5), 1)", buffers=8, dead_pins=dead_pins, crc=crc, ram=ram))
 
 
 @pytest.mark.parametrize(
@@ -447,7 +446,7 @@ def test_every_register_of_a_router_has_a_stage(dead_pins, crc, ram):
     ],
 )
 def test_every_register_of_other_routers_has_a_stage(options):
-    check_stages(FabricSpec(network=parse("rdn(cube(3), 1)"), buffers=8, **options))
+    check_stages(fabric_spec("rdn(cube(3), 1)", buffers=8, **options))
 
 
 def check_stages(spec):

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 
 from hdnhw.library.equal import EQUALS, make_equal
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from tests.specs import fabric_spec
 
 SIXTEEN = ("torus(4, 4)", "cube(4)", "torus(16)")
 
 
 def fabrics(specs=SIXTEEN, **options):
-    return [FabricSpec(network=parse(spec), **options) for spec in specs]
+    return [fabric_spec(spec, **options) for spec in specs]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ import pytest
 from hdnhw.machine.machine import make_machine
 from hdnhw.model.engines import COMPILED, REFERENCE
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Traffic
 from tests.conftest import each
+from tests.specs import fabric_spec
 
 NETWORKS = (
     "rdn(cube(1), 1)",
@@ -24,7 +23,7 @@ NETWORKS = (
 
 
 def machine_of(text, **options):
-    return make_machine(FabricSpec(network=parse(text), **options))
+    return make_machine(fabric_spec(text, **options))
 
 
 def latencies(network, seed):

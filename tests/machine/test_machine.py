@@ -20,12 +20,12 @@ from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.machine.timing import SlotTiming, buffers_per_vc
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.sweep import Point, machine_row
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.queueing import ALLOCATORS
 from hdnhw.spec import QUEUEINGS, EndpointSpec, FabricSpec
 from hdnhw.spec.options import Choice, Flag, Size, options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.metrics import neighbor_table
+from tests.specs import fabric_spec
 
 ROOT = Path(__file__).parents[2]
 HANDED_WHOLE = ("hdnhw/endpoints", "hdnhw/model", "hdnhw/rtl", "hdnhw/verilog", "hdnhw/fpga", "sim", "boards")
@@ -40,7 +40,7 @@ ENDPOINT_SPECS = (
 
 
 def spec_of(text="rdn(cube(2), 1)", **options):
-    return FabricSpec(network=parse(text), **options)
+    return fabric_spec(text, **options)
 
 
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 9])
@@ -153,13 +153,13 @@ def test_what_cannot_be_built_is_refused_when_it_is_made(options, message):
 
 
 def test_where_packets_cut_through_neighbors_are_half_a_slot_apart():
-    made = make_machine(FabricSpec(network=parse("mesh(3, 5)"), switching="cut-through"))
+    made = make_machine(fabric_spec("mesh(3, 5)", switching="cut-through"))
     table = neighbor_table(made.network)
     odd = made.channels.odd
     assert all(odd[node] != odd[other] for node, row in enumerate(table) for other in row if other >= 0)
-    assert not make_machine(FabricSpec(network=parse("mesh(3, 5)"))).channels.odd.any()
+    assert not make_machine(fabric_spec("mesh(3, 5)")).channels.odd.any()
     with pytest.raises(SpecError, match=r"needs a network without cycles of odd length, and torus\(5, 4\) has some"):
-        make_machine(FabricSpec(network=parse("torus(5, 4)"), switching="cut-through"))
+        make_machine(fabric_spec("torus(5, 4)", switching="cut-through"))
 
 
 @pytest.mark.parametrize("endpoints", ENDPOINT_SPECS, ids=lambda spec: spec.kind)

@@ -14,11 +14,10 @@ from hdnhw.measurement.loaded import LoadedFabric
 from hdnhw.measurement.replay import replay
 from hdnhw.model.fabric import model_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.load import LEAST_RATE
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.trace import make_trace
+from tests.specs import fabric_spec
 
 MACHINES = [
     ("torus(4, 4)", {"buffers": 4}),
@@ -28,14 +27,10 @@ MACHINES = [
 ]
 
 
-def fabric_of(text, **machine):
-    return FabricSpec(network=parse(text), **machine)
-
-
 @pytest.mark.parametrize("words", [1, 17])
 @pytest.mark.parametrize(("text", "machine"), MACHINES)
 def test_among_next_to_nothing_an_operation_takes_what_it_does_alone(text, machine, words):
-    fabric, network = fabric_of(text, **machine), build(text)
+    fabric, network = fabric_spec(text, **machine), build(text)
     among = Among(LoadSpec(rate=LEAST_RATE), repeats=2)
     for schedule in (broadcast_schedule(network), allgather_schedule(network), exchange_schedule(network, "paper")):
         row = measure_steps(fabric, execute(schedule), words=words, among=among)
@@ -48,7 +43,7 @@ def test_among_next_to_nothing_an_operation_takes_what_it_does_alone(text, machi
 @pytest.mark.parametrize(("text", "machine"), MACHINES)
 def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine, monkeypatch):
     """The messages of the load and of the steps, written down, are those of a trace whose cycles are all known."""
-    model, network = model_of(fabric_of(text, **machine)), build(text)
+    model, network = model_of(fabric_spec(text, **machine)), build(text)
     length, load, of_steps, stops = model.timing.packet_length, LoadSpec(rate=0.2, seed=7), [], []
     among = LoadedFabric.among
 
@@ -88,7 +83,7 @@ def test_a_replay_of_all_messages_ends_each_step_in_the_same_cycle(text, machine
 
 def test_the_load_goes_on_from_step_to_step():
     """What waits at the sources is there when the next step begins: steps of no message wait for none."""
-    model = model_of(fabric_of("cube(3)"))
+    model = model_of(fabric_spec("cube(3)"))
     busy = BusyFabric(model, LoadSpec(rate=0.3))
     nothing = np.empty(0, np.int64)
     assert busy.step(nothing, nothing, nothing) == 0
@@ -97,7 +92,7 @@ def test_the_load_goes_on_from_step_to_step():
 
 
 def test_another_seed_is_another_run_and_the_same_seed_the_same():
-    fabric, counted = fabric_of("torus(4, 4)", buffers=4), execute(allgather_schedule(build("torus(4, 4)")))
+    fabric, counted = fabric_spec("torus(4, 4)", buffers=4), execute(allgather_schedule(build("torus(4, 4)")))
     first, again, other = (
         measure_steps(fabric, counted, words=8, among=Among(LoadSpec(rate=0.3, seed=seed))) for seed in (1, 1, 2)
     )
@@ -108,7 +103,7 @@ def test_another_seed_is_another_run_and_the_same_seed_the_same():
 
 def test_a_load_without_a_steady_state_is_refused():
     with pytest.raises(SpecError, match=r"^background must be less than torus\(4, 4\) carries, not 1 flits per node"):
-        BusyFabric(model_of(fabric_of("torus(4, 4)")), LoadSpec(rate=1))
+        BusyFabric(model_of(fabric_spec("torus(4, 4)")), LoadSpec(rate=1))
 
 
 @pytest.mark.parametrize("repeats", [0, 10_001])

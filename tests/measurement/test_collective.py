@@ -11,31 +11,26 @@ from hdnhw.measurement.collective import measure_baseline, measure_network_excha
 from hdnhw.measurement.replay import replay
 from hdnhw.measurement.sweep import model_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
-
-
-def fabric_of(text, **machine):
-    return FabricSpec(network=parse(text), **machine)
+from tests.specs import fabric_spec
 
 
 def test_network_order_is_within_six_percent_of_the_channel_load():
-    row = measure_network_exchange(fabric_of("rdn(cube(3), 1)", buffers=4), words=1)
+    row = measure_network_exchange(fabric_spec("rdn(cube(3), 1)", buffers=4), words=1)
     assert (row["delivered"], row["max_channel_load"], row["lower_bound_cycles"]) == (True, 176, 1408)
     assert 1408 <= row["cycles"] <= 1.06 * 1408
     assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (176, 1408)
 
 
 def test_the_flow_bound_counts_whole_packets_and_what_the_terminal_takes():
-    row = measure_network_exchange(fabric_of("torus(5)", buffers=4), words=9)
+    row = measure_network_exchange(fabric_spec("torus(5)", buffers=4), words=9)
     assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (3 * 9, 4 * 2 * 8)
-    row = measure_network_exchange(fabric_of("mesh(4, 3)", buffers=4), words=9)
+    row = measure_network_exchange(fabric_spec("mesh(4, 3)", buffers=4), words=9)
     assert (row["flow_bound_words"], row["flow_bound_cycles"]) == (12 * 9, 12 * 2 * 8)
 
 
 def test_narrow_channels_take_their_slots():
-    fabric = fabric_of("rdn(cube(2), 1)", channel_width="cross1=8")
+    fabric = fabric_spec("rdn(cube(2), 1)", channel_width="cross1=8")
     row = measure_network_exchange(fabric, words=8, at_once=True)
     # From each cluster of 4 nodes go 4 * 28 messages, and 4 * 12 more pass through: 160 over 4 cross-edges.
     assert (row["lower_bound_cycles"], row["flow_bound_cycles"]) == (40 * 4 * 8, None)
@@ -45,7 +40,7 @@ def test_narrow_channels_take_their_slots():
 @pytest.mark.parametrize("length", [1, 2, 8])
 @pytest.mark.parametrize("text", ["rdn(cube(2), 1)", "torus(4, 4)", "hdn(cube(2), [[0, 1]])"])
 def test_a_timetable_ends_when_it_says_so_and_two_packets_take_it_twice(text, length):
-    fabric = fabric_of(text, packet_length=length, buffers=16)
+    fabric = fabric_spec(text, packet_length=length, buffers=16)
     once, twice = (measure_network_exchange(fabric, words=words)["cycles"] for words in (length, 2 * length))
     at_once = measure_network_exchange(fabric, words=length, at_once=True)
     assert at_once["delivered"]
@@ -55,7 +50,7 @@ def test_a_timetable_ends_when_it_says_so_and_two_packets_take_it_twice(text, le
 
 
 def test_steps_take_what_their_longest_message_does():
-    fabric = fabric_of("cube(3)", packet_length=8)
+    fabric = fabric_spec("cube(3)", packet_length=8)
     row = measure_steps(fabric, execute(broadcast_schedule(build("cube(3)"))), words=20)
     timing = model_of(fabric).timing
     first = timing.zero_load_latency(1) + 1
@@ -65,12 +60,12 @@ def test_steps_take_what_their_longest_message_does():
 
 def test_a_step_in_which_nothing_is_sent_takes_no_cycle():
     counted = execute(exchange_schedule(build("hdn(cube(2), [[0]])"), "paper"))
-    row = measure_steps(fabric_of("hdn(cube(2), [[0]])"), counted, words=1)
+    row = measure_steps(fabric_spec("hdn(cube(2), [[0]])"), counted, words=1)
     assert [cycles > 0 for cycles in row["cycles_per_step"]] == [words > 0 for words in counted.words_per_step]
 
 
 def test_routed_messages_take_their_hops_and_share_channels():
-    fabric = fabric_of("torus(8)", buffers=8)
+    fabric = fabric_spec("torus(8)", buffers=8)
     timing = model_of(fabric).timing
     hop = timing.zero_load_latency(2) - timing.zero_load_latency(1)
     row = measure_baseline(fabric, baseline_of("doubling", build("torus(8)")), words=8)
@@ -86,10 +81,10 @@ def test_routed_messages_take_their_hops_and_share_channels():
 
 def test_steps_that_are_alike_are_run_once(monkeypatch):
     counted = execute(allgather_schedule(build("torus(5)")))
-    expected = measure_steps(fabric_of("torus(5)"), counted, words=8)
+    expected = measure_steps(fabric_spec("torus(5)"), counted, words=8)
     runs = []
     monkeypatch.setattr(collective, "replay", lambda *given: runs.append(given) or replay(*given))
-    assert measure_steps(fabric_of("torus(5)"), counted, words=8) == expected
+    assert measure_steps(fabric_spec("torus(5)"), counted, words=8) == expected
     assert len(runs) == len(set(counted.words_per_step)) < counted.startups
 
 
@@ -102,4 +97,4 @@ def test_steps_that_are_alike_are_run_once(monkeypatch):
 )
 def test_too_many_nodes(text, message):
     with pytest.raises(SpecError, match=f"^{message}$"):
-        measure_network_exchange(fabric_of(text), words=1)
+        measure_network_exchange(fabric_spec(text), words=1)

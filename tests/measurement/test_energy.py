@@ -6,10 +6,9 @@ from hdnhw.measurement.energy import energy_row, read_energy
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import model_of
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from tests.specs import fabric_spec
 
 TABLE = "* 9\ndim* 1.5 # of a millimetre\n\n# all others\ncross1 4\nrouter 0.5\ninjection 0.25\nejection 0\n"
 
@@ -41,7 +40,7 @@ def test_names_patterns_and_comments(table):
 
 def test_energy_is_that_of_the_hops(table):
     """To the opposite corner of a cube every packet crosses one channel of each dimension, and four routers."""
-    model = model_of(FabricSpec(network=parse("cube(3)"), packet_length=4))
+    model = model_of(fabric_spec("cube(3)", packet_length=4))
     energy = read_energy(table("dim0 1\ndim1 2\ndim2 4\nrouter 0.5\ninjection 0.25\n"), model.plan)
     counts = measure(model, LoadSpec(pattern="complement", rate=0.2, cycles=40000, warmup=400), counting=True).counts
     row = energy_row(model.plan, counts, energy)

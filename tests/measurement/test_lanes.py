@@ -30,6 +30,7 @@ from tests.measurement.test_sweep import Inline, timeless
 from tests.model.drawn_machines import Drawn
 from tests.model.fuzz import many_loads, plain
 from tests.model.test_watchdog import one_class, reversed_ring
+from tests.specs import fabric_spec
 
 NETWORKS = (
     *("rdn(cube(1), 1)", "rdn(cube(2), 1)", "hdn(cube(2), [[0]])", "rdn(torus(3), 1)", "dualcube(3)", "torus(9)"),
@@ -39,17 +40,13 @@ NETWORKS = (
 )
 
 
-def fabric_of(text, **options):
-    return FabricSpec(network=parse(text), **options)
-
-
 def drawn_of(seed):
     """Return a machine in reach drawn from a seed, and loads on it, more than there are lanes."""
     rng = np.random.default_rng([seed, 16])
     while True:
         try:
             machine = make_machine(
-                fabric_of(
+                fabric_spec(
                     NETWORKS[seed % len(NETWORKS)],
                     packet_length=int(rng.integers(1, 9)),
                     buffers=(None, None, 1, 2, 4, 8)[rng.integers(6)],
@@ -147,7 +144,7 @@ def counted(monkeypatch):
 
 
 def test_many_seeds_are_measured_in_lanes(monkeypatch, counted):
-    model, load, told = model_of(fabric_of("rdn(cube(1), 1)")), LoadSpec(rate=0.2, cycles=200), []
+    model, load, told = model_of(fabric_spec("rdn(cube(1), 1)")), LoadSpec(rate=0.2, cycles=200), []
     found = measure_seeds(model, load, LEAST_LOADS, progress=lambda *step: told.append(step))
     assert counted == [LEAST_LOADS]
     assert told[0] == (f"0 of {LEAST_LOADS} loads: warm-up", 0.0)
@@ -162,7 +159,7 @@ def test_many_seeds_are_measured_in_lanes(monkeypatch, counted):
 def test_a_lane_that_stands_still_is_seen():
     """The same packets wait for each other as in a single run; a route without an end is left to that, too."""
     load = LoadSpec(rate=1.0, warmup=3 * PATIENCE, cycles=200)
-    machine, caught = make_machine(fabric_of("rdn(cube(2), 1)", packet_length=1, buffers=2)), []
+    machine, caught = make_machine(fabric_spec("rdn(cube(2), 1)", packet_length=1, buffers=2)), []
     broken = FabricModel(replace(machine, plan=one_class("rdn(cube(2), 1)")))
     for way in (lambda: measure_lanes(broken, [load] * 2), lambda: measure(broken, load)):
         with pytest.raises(HangError, match=" has a deadlock: ") as error:
@@ -177,7 +174,7 @@ def test_a_lane_that_stands_still_is_seen():
 
 
 def test_the_seconds_are_shared():
-    model, load = model_of(fabric_of("torus(4)")), LoadSpec(rate=0.2, cycles=200)
+    model, load = model_of(fabric_spec("torus(4)")), LoadSpec(rate=0.2, cycles=200)
     watch = Stopwatch()
     found = measure_seeds(model, load, LANES)
     assert 0 < sum(one.seconds for one in found) <= watch.seconds
@@ -187,7 +184,7 @@ def test_the_seconds_are_shared():
 def test_a_lane_pauses_just_behind_others():
     """Packets that have left but are taken behind a pause count, however short the step before it was."""
     rng = np.random.default_rng(1)
-    model = model_of(fabric_of("torus(5)", packet_length=1))
+    model = model_of(fabric_spec("torus(5)", packet_length=1))
     loads = [LoadSpec(rate=0.7, cycles=int(rng.integers(20, 99)), seed=seed) for seed in range(4 * LANES)]
     for load, one in zip(loads, measure_lanes(model, loads), strict=True):
         assert figures(one) == figures(measure(model, load)), load
@@ -196,7 +193,7 @@ def test_a_lane_pauses_just_behind_others():
 @each("precision", [0.05, 0.5])
 def test_a_precision_is_reached_as_by_single_runs(precision):
     """Loads whose intervals become longer begin anew in their lanes, the last of them alone."""
-    model = model_of(fabric_of("torus(5)", packet_length=2))
+    model = model_of(fabric_spec("torus(5)", packet_length=2))
     loads = [LoadSpec(rate=0.05 * (k % 7 + 1), cycles=40, precision=precision, seed=k) for k in range(LANES + 5)]
     found = measure_lanes(model, loads)
     assert len({one.interval for one in found}) > 3
@@ -209,7 +206,7 @@ CURVES = ("cube(2)", "complete(10)")
 
 
 def curves_of(texts, results=None, number=1, **options):
-    workers, fabrics = Inline(), [fabric_of(text, packet_length=1) for text in texts]
+    workers, fabrics = Inline(), [fabric_spec(text, packet_length=1) for text in texts]
     workers.workers = number
     sweep = Sweep(fabrics, LoadSpec(cycles=100), results=results or ResultsFile(None), **options)
     return timeless(sweep.run(lambda: workers)), workers.count
@@ -278,12 +275,12 @@ def test_what_is_out_of_reach(case):
     options, load = case
     loads = [LoadSpec(**load)] * LEAST_LOADS
     assert not in_reach(model_of(FabricSpec(**options)), loads), options
-    assert in_reach(model_of(fabric_of("torus(4)")), [LoadSpec()] * LEAST_LOADS)
-    assert not in_reach(model_of(fabric_of("torus(4)")), [LoadSpec()] * (LEAST_LOADS - 1))
+    assert in_reach(model_of(fabric_spec("torus(4)")), [LoadSpec()] * LEAST_LOADS)
+    assert not in_reach(model_of(fabric_spec("torus(4)")), [LoadSpec()] * (LEAST_LOADS - 1))
 
 
 def test_what_is_dead_and_the_reference_are_out_of_reach():
-    model, loads = model_of(fabric_of("torus(4)")), [LoadSpec()] * LEAST_LOADS
+    model, loads = model_of(fabric_spec("torus(4)")), [LoadSpec()] * LEAST_LOADS
     faults = draw_faults(neighbor_table(model.plan.network), np.random.default_rng(1), nodes=1, channel_rate=0.0)
     assert not in_reach(model.with_faults(faults), loads)
     assert not in_reach(FabricModel(model.machine, engine=REFERENCE), loads)

@@ -31,20 +31,19 @@ from hdnhw.model.fabric import FabricModel
 from hdnhw.model.flows import Flows
 from hdnhw.model.tally import Tally
 from hdnhw.multipath.waypoints import RouteTable
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table, summarize_distances
 from hdnhw.traffic.packets import Terminals, Traffic
 from tests.model.fuzz import plain
+from tests.specs import fabric_spec
 
 
 @cache
 def model_of(text, length):
-    return FabricModel(make_machine(FabricSpec(network=parse(text), packet_length=length)))
+    return FabricModel(make_machine(fabric_spec(text, packet_length=length)))
 
 
 def mean(histogram):
@@ -103,7 +102,7 @@ LOADS = [
 @pytest.mark.parametrize("warmup", [None, 100])
 def test_what_is_measured_is_what_becomes_of_every_packet(machine, dead, options, warmup, monkeypatch):
     """The same messages, drawn apart, are given to another run, and all of its packets are looked at one by one."""
-    fabric = make_machine(FabricSpec(network=parse("cube(4)"), **{"packet_length": 4} | machine))
+    fabric = make_machine(fabric_spec("cube(4)", **{"packet_length": 4} | machine))
     faults = draw_faults(neighbor_table(fabric.network), np.random.default_rng(5), **dead) if dead else None
     model, load = FabricModel(fabric, faults), LoadSpec(cycles=600, warmup=warmup, **options)
     length, flows = fabric.timing.packet_length, [Flows(16) for _ in range(3)]
@@ -351,7 +350,7 @@ def test_what_piles_up():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_latencies_that_grow_with_the_run_are_not_steady(text, carried, seed):
     """A tenth more than the network carries is offered, or a fifth less."""
-    model = FabricModel(make_machine(FabricSpec(network=parse(text), buffers=2)))
+    model = FabricModel(make_machine(fabric_spec(text, buffers=2)))
     for share, steady in [(0.3, True), (0.8, True), (1.1, False)]:
         short, long = (
             measure(model, LoadSpec(rate=share * carried, cycles=cycles, seed=seed)) for cycles in (10_000, 40_000)
@@ -374,7 +373,7 @@ def test_a_run_that_ends_before_its_messages_have_left_is_not_steady(rate):
 @pytest.mark.parametrize(("text", "rate"), [("mesh(4, 4)", 0.7), ("torus(4, 4)", 0.875)])
 @pytest.mark.parametrize("cycles", [2000, 10_000])
 def test_a_load_beyond_saturation_never_seems_steady(text, rate, cycles):
-    model = FabricModel(make_machine(FabricSpec(network=parse(text), buffers=8)))
+    model = FabricModel(make_machine(fabric_spec(text, buffers=8)))
     runs = [measure(model, LoadSpec(rate=rate, cycles=cycles, seed=seed)) for seed in range(1, 9)]
     assert not any(run.steady for run in runs)
     assert {run.half_width for run in runs} == {np.inf}
@@ -439,7 +438,7 @@ def test_latency_at_zero_load(text, length):
 
 def test_latency_of_lone_packets_over_long_channels():
     """By arithmetic over the routes of all pairs, mean and variance: those of a sample, and what is measured."""
-    made = make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), channel_latency="dim0=9,cross1=40"))
+    made = make_machine(fabric_spec("rdn(cube(2), 1)", channel_latency="dim0=9,cross1=40"))
     nodes = range(made.network.num_nodes)
     pairs = [made.plan.rule.route(one, other) for one in nodes for other in nodes if one != other]
     cycles = [sum(made.hop_cycles(port) for _, port, _ in route) for route in pairs]
@@ -454,7 +453,7 @@ def test_latency_of_lone_packets_over_long_channels():
 
 def test_latency_at_zero_load_of_long_messages_and_none():
     """A message of 9 packets: the last tail comes 8 slots after the first at the full rate of its virtual channel."""
-    spec = FabricSpec(network=parse("complete(2)"), packet_length=4)
+    spec = fabric_spec("complete(2)", packet_length=4)
     model = FabricModel(make_machine(spec))
     one, nine = (zero_load_latency(model, LoadSpec(lengths=lengths)) for lengths in (None, "36"))
     assert nine - one == pytest.approx(8 * 4, abs=0.5)
@@ -529,7 +528,7 @@ def test_messages_that_meet_something_dead_are_counted_apart(model_on) -> None:
 @pytest.mark.parametrize(("width", "least"), [(16, 0.8), (8, 0.8), (5, 0.8)])
 def test_narrow_channels_carry_almost_what_all_routes_allow(width, least):
     """The bound is counted route by route; what is accepted is no more, and not much less."""
-    machine = make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), channel_width=f"cross1={width}"))
+    machine = make_machine(fabric_spec("rdn(cube(2), 1)", channel_width=f"cross1={width}"))
     nodes, taken = range(machine.network.num_nodes), Counter()
     slots = [-(-32 // width) if port.name == "cross1" else 1 for port in machine.network.ports]
     for pair in product(nodes, nodes):

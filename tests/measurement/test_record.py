@@ -8,11 +8,10 @@ import pytest
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.record import record
 from hdnhw.model.fabric import model_of
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.packets import Traffic
+from tests.specs import fabric_spec
 
 MACHINES = (
     ("rdn(cube(2), 1)", {}, 0.8),
@@ -24,7 +23,7 @@ MACHINES = (
 
 def recorded(spec, machine, rate, cycles=240):
     """Return the model and a record."""
-    model = model_of(FabricSpec(network=parse(spec), **machine))
+    model = model_of(fabric_spec(spec, **machine))
     return model, record(model, LoadSpec(rate=rate, seed=5), cycles)
 
 
@@ -75,6 +74,6 @@ def test_a_channel_carries_one_packet_a_slot_and_hops_take_their_time(spec, mach
     ],
 )
 def test_what_cannot_be_recorded(load, machine, message):
-    model = model_of(FabricSpec(network=parse("cube(2)"), **machine))
+    model = model_of(fabric_spec("cube(2)", **machine))
     with pytest.raises(SpecError, match=message):
         record(model, LoadSpec(**load), 100)

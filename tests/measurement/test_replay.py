@@ -9,19 +9,18 @@ import pytest
 from hdnhw.machine.machine import make_machine
 from hdnhw.measurement.replay import measure_exchange, measure_trace, offered_rate, replay
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.exchange import exchange_order
 from hdnhw.traffic.packets import Traffic
 from hdnhw.traffic.trace import Trace
+from tests.specs import fabric_spec
 
 NODES = 32
 
 
 @cache
 def model_of(length):
-    return FabricModel(make_machine(FabricSpec(network=parse("rdn(cube(2), 1)"), packet_length=length)))
+    return FabricModel(make_machine(fabric_spec("rdn(cube(2), 1)", packet_length=length)))
 
 
 def trace_of(messages, dependencies=()):
@@ -57,7 +56,7 @@ def random_messages(count, spread, seed):
 
 @pytest.mark.parametrize("end", [0, 1])
 def test_a_run_ends_behind_its_last_tail_at_routers_whose_slots_begin_half_a_slot_before_others_too(end):
-    machine = make_machine(FabricSpec(network=parse("cube(3)"), buffers=2, switching="cut-through"))
+    machine = make_machine(fabric_spec("cube(3)", buffers=2, switching="cut-through"))
     for cycle in range(machine.timing.packet_length):
         run = replay(FabricModel(machine), trace_of([(cycle, 1 - end, end, 1)]))
         assert run.cycles == run.tail[0] + 1
@@ -116,14 +115,14 @@ def test_a_limit_ends_a_run(pairs):
 def test_what_is_reported(tmp_path):
     path = tmp_path / "two.txt"
     path.write_text("10 0 1 9\n10 0 0 1 # to itself\n")
-    row = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=None)
+    row = measure_trace(fabric_spec("complete(2)", packet_length=4), path, cycles=None)
     assert (row["format"], row["dependencies"], row["complete"]) == ("text", "none", True)
     assert (row["created"], row["packets"], row["delivered"], row["mean_hops"]) == (2, 4, 2, 0.5)
     assert row["payload_share"] == 10 / 16
     assert row["accepted_rate"] == round(16 / 2 / (row["cycles"] - 10), 6)
     assert row["offered_rate"] == round(16 / 2 / 16, 6)
     assert row["packet_latency"]["max"] == row["cycles"] - 1 - 10
-    cut = measure_trace(FabricSpec(network=parse("complete(2)"), packet_length=4), path, cycles=5)
+    cut = measure_trace(fabric_spec("complete(2)", packet_length=4), path, cycles=5)
     assert (cut["cycles"], cut["complete"], cut["created"], cut["packets"], cut["delivered"]) == (5, False, 0, 0, 0)
     assert cut["payload_share"] is cut["packet_latency"] is cut["mean_hops"] is cut["offered_rate"] is None
 
@@ -145,7 +144,7 @@ def test_what_is_offered_is_what_terminals_could_send(seed, count, spread, limit
 
 
 def test_a_total_exchange_offers_all_that_terminals_can_send():
-    row = measure_exchange(FabricSpec(network=parse("cube(3)")), cycles=None)
+    row = measure_exchange(fabric_spec("cube(3)"), cycles=None)
     assert row["offered_rate"] == 1
     assert row["accepted_rate"] < 1
 
@@ -172,11 +171,11 @@ def test_a_total_exchange(length):
     messages = [(0, source, target, length) for source, target in pairs]
     model = model_of(length)
     _, tail = run_at_once(model, messages, [0] * len(messages))
-    row = measure_exchange(FabricSpec(network=parse("rdn(cube(2), 1)"), packet_length=length), cycles=None)
+    row = measure_exchange(fabric_spec("rdn(cube(2), 1)", packet_length=length), cycles=None)
     assert (row["complete"], row["delivered"], row["cycles"]) == (True, len(pairs), max(tail) + 1)
     assert row["packet_latency"]["mean"] == pytest.approx(np.mean(tail), abs=1e-4)
 
 
 def test_a_total_exchange_of_too_many():
     with pytest.raises(SpecError, match=r"^a total exchange is among 2 to 8192 nodes; cube\(14\) has 16384$"):
-        measure_exchange(FabricSpec(network=parse("cube(14)")), cycles=None)
+        measure_exchange(fabric_spec("cube(14)"), cycles=None)

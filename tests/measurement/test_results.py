@@ -10,9 +10,8 @@ from pyarrow import parquet
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.results import SUFFIXES, ResultsFile
 from hdnhw.measurement.sweep import Point, measure_point
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from tests.specs import fabric_spec
 
 ROW = {"spec": "cube(2)", "rate": 0.1, "zero_load_latency": 43.5}
 
@@ -84,7 +83,7 @@ def test_two_that_write_one_file_keep_each_others_rows(path):
 
 def test_rows_are_json_after_the_file(path):
     load = LoadSpec(cycles=200, warmup=50)
-    point = Point(fabric=FabricSpec(network=parse("cube(2)"), packet_length=1), load=load)
+    point = Point(fabric=fabric_spec("cube(2)", packet_length=1), load=load)
     row = measure_point(point)
     ResultsFile(path).add(point.key, row)
     assert json.loads(json.dumps(ResultsFile(path).get(point.key))) == json.loads(json.dumps(row))

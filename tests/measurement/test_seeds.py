@@ -14,16 +14,15 @@ from hdnhw.measurement.seeds import differences, measure_seeds, seeds_row
 from hdnhw.measurement.statistics import half_width
 from hdnhw.measurement.sweep import Point, Sweep, measure_point
 from hdnhw.model.fabric import model_of as model_of_spec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from tests.measurement.test_sweep import Inline
+from tests.specs import fabric_spec
 
 LOAD = LoadSpec(rate=0.2, cycles=600)
 
 
 def model_of(text, length=4):
-    return model_of_spec(FabricSpec(network=parse(text), packet_length=length))
+    return model_of_spec(fabric_spec(text, packet_length=length))
 
 
 def test_networks_of_as_many_nodes_get_the_same_messages():
@@ -72,7 +71,7 @@ def test_intervals_of_seeds_hold_the_mean_as_often_as_they_say():
 
 
 def test_differences_are_in_pairs():
-    fabrics = [FabricSpec(network=parse(text), packet_length=4) for text in ("torus(4, 4)", "cube(4)", "cube(3)")]
+    fabrics = [fabric_spec(text, packet_length=4) for text in ("torus(4, 4)", "cube(4)", "cube(3)")]
     sweep = Sweep(fabrics, LOAD, rates=[0.1, 0.3], seeds=3, results=ResultsFile(None))
     curves = sweep.run(Inline)
     rows = differences(curves)
@@ -96,14 +95,14 @@ def test_a_precision_is_of_one_seed():
 
 
 def test_points_that_are_not_steady_are_not_compared():
-    fabrics = [FabricSpec(network=parse(text), packet_length=4) for text in ("torus(8)", "cube(3)")]
+    fabrics = [fabric_spec(text, packet_length=4) for text in ("torus(8)", "cube(3)")]
     curves = Sweep(fabrics, LOAD, rates=[0.1, 0.9], seeds=2, results=ResultsFile(None)).run(Inline)
     assert not curves[0]["points"][1]["steady"]
     assert [row["rate"] for row in differences(curves)] == [0.1]
 
 
 def test_a_point_of_several_seeds_is_another_point():
-    fabric = FabricSpec(network=parse("cube(2)"), packet_length=4)
+    fabric = fabric_spec("cube(2)", packet_length=4)
     points = [Point(fabric=fabric, load=LOAD, seeds=seeds) for seeds in (1, 2)]
     assert points[0].key != points[1].key
     one, two = map(measure_point, points)

@@ -13,8 +13,8 @@ from hdnhw.measurement.replay import replay
 from hdnhw.measurement.slices import measure_slices, sliced_trace
 from hdnhw.model.fabric import model_of
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 FAR = {"channel_latency": "cross*=40", "channel_width": "cross*=8"}
 
@@ -113,7 +113,7 @@ def test_a_link_is_busy_while_other_slices_take_other_steps():
 def test_no_more_slices_of_a_step_are_under_way_than_said():
     run = execute(exchange_schedule(build("rdn(cube(1), 1)")))
     trace = sliced_trace(run, 8, 8)
-    found = replay(model_of(FabricSpec(network=parse("rdn(cube(1), 1)"), **FAR)), trace)
+    found = replay(model_of(fabric_spec("rdn(cube(1), 1)", **FAR)), trace)
     step = np.tile(np.nonzero(run.sent)[0], 8)
     order = np.lexsort((trace.source, step))
     for _, own in groupby(order.tolist(), key=lambda number: (step[number], trace.source[number])):

@@ -14,14 +14,13 @@ from hdnhw.measurement.results import ResultsFile
 from hdnhw.measurement.statistics import summarize
 from hdnhw.measurement.sweep import Point, Sweep, measure_point
 from hdnhw.model.fabric import model_of
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.rules.statistics import routing_statistics
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from tests.specs import fabric_spec
 
 LOAD = LoadSpec(cycles=200, warmup=50)
-FABRICS = [FabricSpec(network=parse(text), packet_length=1) for text in ("cube(2)", "rdn(cube(1), 1)")]
+FABRICS = [fabric_spec(text, packet_length=1) for text in ("cube(2)", "rdn(cube(1), 1)")]
 FOUND = ("rate_at_3x_latency", "saturation_throughput", "overload_throughput")
 UNTIMED = {"seconds", "router_cycles_per_second"}
 
@@ -291,7 +290,7 @@ def test_a_throughput_that_falls_under_overload_is_seen(monkeypatch):
 @pytest.mark.parametrize(("text", "noted"), [("cube(3)", False), ("torus(4, 5)", True), ("rdn(cube(1), 1)", True)])
 def test_what_is_found_is_what_the_network_carries(text, noted):
     """Measured apart: of no load more is accepted; latency is three times that of a network that is nearly idle."""
-    load, fabric = LoadSpec(cycles=40_000), FabricSpec(network=parse(text), buffers=2)
+    load, fabric = LoadSpec(cycles=40_000), fabric_spec(text, buffers=2)
     (curve,) = Sweep([fabric], load, rates=None, results=ResultsFile(None)).run(Inline)
     assert (curve["note"] is not None) == noted
     assert len({row["rate"] for row in curve["points"]}) == len(curve["points"])

@@ -22,23 +22,22 @@ from hdnhw.model.core import HOPS
 from hdnhw.model.course import Course
 from hdnhw.model.engines import COMPILED
 from hdnhw.model.fabric import FabricModel, model_of
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import HangError
 from hdnhw.support.ranks import ranks
 from hdnhw.traffic.packets import Terminals, Traffic
 from tests.model.drawn_machines import draw
 from tests.model.fuzz import PARTS, load_of, measured, plain
+from tests.specs import fabric_spec
 
 SEEDS = (1, 11, 12, 15, 16, 22, 23, 29, 30, 31, 36, 40, 41, 45, 46, 99, 123)
 """Of 11, 99 and 123 terminals hang on switches, where UGAL chooses. All schemes are there, both queueings, pauses,
 faults, cut-through, packets of one flit, which take several slots to the next router, and messages of several packets.
 """
 
-TORUS = FabricSpec(network=parse("torus(5, 3)"), packet_length=3, buffers=2)
-CUBE = FabricSpec(network=parse("cube(4)"), packet_length=1)
+TORUS = fabric_spec("torus(5, 3)", packet_length=3, buffers=2)
+CUBE = fabric_spec("cube(4)", packet_length=1)
 
 
 def told(run: Course) -> list[object]:
@@ -70,7 +69,7 @@ def run_of(seed: int, threads: int) -> object:
 
 def deadlock(threads: int) -> str:
     """Return what is said of a network that has one."""
-    spec = FabricSpec(network=parse("torus(6)"), packet_length=1, buffers=1)
+    spec = fabric_spec("torus(6)", packet_length=1, buffers=1)
     made = plan(spec.network)
     rule = replace(made.rule, vc=(made.rule.circuit.constant(0),), num_vcs=(1,) * len(made.num_vcs))
     model = FabricModel(Machine(spec, replace(made, rule=rule, num_vcs=rule.num_vcs)))
@@ -92,7 +91,7 @@ def cases(threads: int) -> dict[str, object]:
     rows["requests"] = measure_requests(CUBE, RequestSpec(window=2, requests=40, threads=threads))
     for name, row in rows.items():
         found[name] = {key: value for key, value in row.items() if "second" not in key}
-    for fabric in (TORUS, FabricSpec(network=parse("cube(1)"), packet_length=1)):
+    for fabric in (TORUS, fabric_spec("cube(1)", packet_length=1)):
         own = measure(model_of(fabric), LoadSpec(rate=0.3, cycles=200), counting=True, common=True, threads=threads)
         found[f"load on {fabric.network}"] = plain(replace(own, seconds=0))
     run = LoadedFabric(model_of(TORUS), LoadSpec(rate=0.3), threads=threads)

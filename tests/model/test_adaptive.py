@@ -17,14 +17,13 @@ from hdnhw.model.core import DESTINATION, HEAD_CYCLE, HOPS, NODE, TAG, TAIL_CYCL
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.watchdog import Watchdog
-from hdnhw.networks.parse import parse
 from hdnhw.rules.decision import VC_SHIFT
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import HangError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
 from hdnhw.traffic.replies import make_requests
+from tests.specs import fabric_spec
 
 NETWORKS = (
     "torus(5)",
@@ -43,7 +42,7 @@ PACKETS = 400
 
 
 def model_of(text, modes="adaptive", **machine):
-    return FabricModel(make_machine(FabricSpec(network=parse(text), modes=modes, **machine)))
+    return FabricModel(make_machine(fabric_spec(text, modes=modes, **machine)))
 
 
 class Ways:
@@ -198,7 +197,7 @@ def test_nothing_stands_still_under_more_than_the_network_bears(text, pattern):
 
 
 def test_with_a_rule_that_can_deadlock_it_does():
-    machine = make_machine(FabricSpec(network=parse("torus(8)"), modes="adaptive", packet_length=1))
+    machine = make_machine(fabric_spec("torus(8)", modes="adaptive", packet_length=1))
     rule = machine.plan.rule
     one = replace(rule, vc=(rule.circuit.constant(0),), num_vcs=(1, 1))
     assert overload(FabricModel(machine), "tornado").accepted_rate > 0.05

@@ -9,14 +9,13 @@ from hdnhw.measurement.load import LoadSpec
 from hdnhw.measurement.measure import measure
 from hdnhw.model.fabric import model_of
 from hdnhw.model.flows import MOST_FLOW_NODES, Flows
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from tests.specs import fabric_spec
 
 
 @pytest.mark.parametrize("lengths", [None, "uniform(1, 9)"])
 def test_flows_add_up_to_the_histogram(lengths):
-    model = model_of(FabricSpec(network=parse("torus(3, 3)"), packet_length=4))
+    model = model_of(fabric_spec("torus(3, 3)", packet_length=4))
     flows = Flows(9)
     measured = measure(model, LoadSpec(rate=0.2, cycles=4000, lengths=lengths), flows=flows)
     latency = measured.packet_latency
@@ -29,7 +28,7 @@ def test_flows_add_up_to_the_histogram(lengths):
 
 
 def test_lone_messages_take_what_their_hops_take():
-    model = model_of(FabricSpec(network=parse("cube(3)")))
+    model = model_of(fabric_spec("cube(3)"))
     flows = Flows(8)
     measure(model, LoadSpec(rate=0.001, cycles=1_000_000, warmup=0), flows=flows)
     messages, total, _ = flows.counts

@@ -14,14 +14,13 @@ from hdnhw.model.course import Course
 from hdnhw.model.engines import ENGINES
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.reference import Reference
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
 from tests.model.drawn_machines import differences, draw
 from tests.model.fuzz import faults_of
+from tests.specs import fabric_spec
 
 SMALL = (
     *(401, 402, 403, 404, 410, 418, 424, 430, 448, 453, 457, 458),
@@ -63,7 +62,7 @@ def test_small_routers_are_like_the_others(monkeypatch):
 def test_large_networks_whose_ways_are_no_table_of_all_pairs(text):
     """A table in two levels, and gates for many packets at a time, of packets by value between parts."""
     machine, rng, packets = (
-        make_machine(FabricSpec(network=parse(text), packet_length=1)),
+        make_machine(fabric_spec(text, packet_length=1)),
         np.random.default_rng(1),
         2000,
     )
@@ -109,7 +108,7 @@ def test_traffic_that_is_cut_off(paused):
 @pytest.mark.parametrize("node", range(4))
 def test_a_run_ends_with_a_packet_that_is_dropped(node):
     """With cut-through, odd nodes tell the cycle half a slot lower."""
-    machine = make_machine(FabricSpec(network=parse("cube(2)"), switching="cut-through"))
+    machine = make_machine(fabric_spec("cube(2)", switching="cut-through"))
     ends = []
     for engine in ENGINES:
         course = FabricModel(machine, engine=engine).course(Terminals())
@@ -120,7 +119,7 @@ def test_a_run_ends_with_a_packet_that_is_dropped(node):
 
 
 def test_relays_take_it_for_the_compiled_model():
-    spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), packet_length=4, flit_width=64, endpoints=RelaySpec())
+    spec = fabric_spec("hdn(cube(2), [[0]])", packet_length=4, flit_width=64, endpoints=RelaySpec())
     faults = draw_faults(neighbor_table(make_machine(spec).network), np.random.default_rng(2), channels=4)
     models = [FabricModel(make_machine(spec), faults, engine) for engine in ENGINES]
     address = models[0].address.tolist()
@@ -166,7 +165,7 @@ def test_a_function_refuses_an_engine_that_there_is_not():
 
 def crossing(links, packets, **options):
     """Return the machine, and the cycles of the tails of packets that go from one end of a line of six to the other."""
-    machine = make_machine(FabricSpec(network=parse("mesh(6)"), **options))
+    machine = make_machine(fabric_spec("mesh(6)", **options))
     address = int(machine.address.of_node(5))
     none = np.zeros(packets, np.int64)
     arrivals = Arrivals.of(none, none, none + address, np.arange(packets))

@@ -12,17 +12,16 @@ from hdnhw.measurement.replay import measure_exchange
 from hdnhw.model import course as courses
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import model_of
-from hdnhw.networks.parse import parse
 from hdnhw.sim.stimulus import make_case
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.packets import Terminals
+from tests.specs import fabric_spec
 
 FABRICS = (
-    FabricSpec(network=parse("rdn(cube(2), 1)"), packet_length=1, lanes=2, queueing="voq", buffers=4),
-    FabricSpec(network=parse("torus(5, 3)"), packet_length=3, buffers=2),
-    FabricSpec(network=parse("hdn(cube(2), [[0], [0, 1]])"), packet_length=10, switching="cut-through", buffers=4),
-    FabricSpec(network=parse("mesh(4, 5)"), packet_length=8, gapless_packets=True),
+    fabric_spec("rdn(cube(2), 1)", packet_length=1, lanes=2, queueing="voq", buffers=4),
+    fabric_spec("torus(5, 3)", packet_length=3, buffers=2),
+    fabric_spec("hdn(cube(2), [[0], [0, 1]])", packet_length=10, switching="cut-through", buffers=4),
+    fabric_spec("mesh(4, 5)", packet_length=8, gapless_packets=True),
 )
 
 

@@ -15,12 +15,11 @@ from hdnhw.model.core import DESTINATION, HOPS, NODE, TAG, TAIL_CYCLE, Arrivals
 from hdnhw.model.course import Course
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.watchdog import Watchdog
-from hdnhw.networks.parse import parse
 from hdnhw.rules.decision import VC_SHIFT
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import HangError
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals
+from tests.specs import fabric_spec
 
 NETWORKS = (
     "torus(5)",
@@ -35,7 +34,7 @@ PACKETS = 400
 
 
 def model_of(text, modes="valiant", **machine):
-    return FabricModel(make_machine(FabricSpec(network=parse(text), modes=modes, **machine)))
+    return FabricModel(make_machine(fabric_spec(text, modes=modes, **machine)))
 
 
 def way(model, node, legs):

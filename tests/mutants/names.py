@@ -16,23 +16,22 @@ from typing import Any
 
 from hdnhw.cli.options import Parser
 from hdnhw.fpga.tools import ToolError
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import read_modules
 from hdnhw.proofs.prove import prove_routing
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.check import parse_drawn
 from tests.mutants.proofs import answer_of_all, with_text
 from tests.mutants.schemata import Mutant
 from tests.mutants.sequential import never_different
+from tests.specs import fabric_spec
 
 MACHINES = (
-    FabricSpec(network=parse("hdn(cube(1), [[]])")),
-    FabricSpec(network=parse("torus(3)"), packet_length=4, crc=True, dead_pins=True),
-    FabricSpec(network=parse("cube(1)"), queueing="voq"),
+    fabric_spec("hdn(cube(1), [[]])"),
+    fabric_spec("torus(3)", packet_length=4, crc=True, dead_pins=True),
+    fabric_spec("cube(1)", queueing="voq"),
 )
 """Two virtual channels; check bits and dead pins; virtual output queues."""
 

@@ -15,18 +15,17 @@ from itertools import chain
 from pathlib import Path
 
 from hdnhw.cli.options import Parser
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.finding import SECONDS, Finding
 from hdnhw.proofs.prove import prove_routing
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
 from tests.mutants.check import WORKERS, draw, parse_drawn
 from tests.mutants.designs import mutants_of, stream_cases, text_of_all
 from tests.mutants.equivalence import equivalent_mutants
 from tests.mutants.program import MutantBench, Seen
 from tests.mutants.schemata import Mutant
+from tests.specs import fabric_spec
 
 NETWORKS = ("hdn(cube(1), [[]])", "torus(4, 4)")
 """Of one router each, which a proof takes less than a minute for."""
@@ -151,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong: list[Judged] = []
     for network in options.networks or NETWORKS:
         started = time.monotonic()
-        fabric = emit_fabric(FabricSpec(network=parse(network)))
+        fabric = emit_fabric(fabric_spec(network))
         print(network, flush=True)
         judged: list[Judged] = []
         for router in fabric.modules.routers:

@@ -10,10 +10,9 @@ from multiprocessing import get_context
 
 import pytest
 
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.mutants import check, designs, equivalence, schemata, trials
+from tests.specs import fabric_spec
 
 TEXT = r"""
 module part(a, b, clk, rst, o, q);
@@ -64,7 +63,7 @@ endmodule
 
 
 def fabric_on(network, **options):
-    return emit_fabric(FabricSpec(network=parse(network), **options))
+    return emit_fabric(fabric_spec(network, **options))
 
 
 @pytest.fixture(scope="module")

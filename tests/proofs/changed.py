@@ -5,9 +5,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
@@ -15,7 +14,7 @@ SMALL = "hdn(cube(1), [[]])"
 
 @cache
 def emitted(endpoints, network=SMALL, **options):
-    return emit_fabric(FabricSpec(network=parse(network), endpoints=endpoints, **options))
+    return emit_fabric(fabric_spec(network, endpoints=endpoints, **options))
 
 
 def changed(fabric, pattern, becomes):

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.prove import prove_routing
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
 SMALL, HOLES = "hdn(cube(1), [[]])", "rdn(torus(3), 1)"
@@ -222,7 +221,7 @@ def rows():
 
 @cache
 def emitted(network=SMALL, **options):
-    return emit_fabric(FabricSpec(network=parse(network), **options))
+    return emit_fabric(fabric_spec(network, **options))
 
 
 def test_every_row_of_the_table_is_broken_here():

@@ -5,20 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.bridge_words import WordsRig
 from hdnhw.proofs.bridges import PARTS, prove_bridges
 from hdnhw.proofs.search import Recheck, settle
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 SECONDS = 400.0
 
 
 @pytest.fixture(scope="module")
 def on_chips():
-    return emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])")), cut=ChipOptions(chips="1"))
+    return emit_fabric(fabric_spec("hdn(cube(1), [[]])"), cut=ChipOptions(chips="1"))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -28,7 +27,7 @@ def test_what_is_emitted_is_proved(on_chips, part):
 
 
 def test_a_fabric_on_one_chip_has_no_links():
-    assert not list(prove_bridges(emit_fabric(FabricSpec(network=parse("cube(2)"))), seconds=SECONDS))
+    assert not list(prove_bridges(emit_fabric(fabric_spec("cube(2)")), seconds=SECONDS))
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.networks.parse import parse
 from hdnhw.proofs import search
 from hdnhw.proofs.delivery import prove_delivery, prove_waiting, unmodeled
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig
 from hdnhw.proofs.switch import SwitchRig
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 SECONDS = 100.0
 SMALL = "hdn(cube(1), [[]])"
@@ -22,7 +21,7 @@ SMALL = "hdn(cube(1), [[]])"
 
 @cache
 def emitted(network=SMALL, **options):
-    return emit_fabric(FabricSpec(network=parse(network), **options))
+    return emit_fabric(fabric_spec(network, **options))
 
 
 def changed(fabric, pattern, becomes):

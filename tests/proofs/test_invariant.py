@@ -6,21 +6,20 @@ from functools import cache
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.networks.parse import parse
 from hdnhw.proofs import prove
 from hdnhw.proofs.ejection import EjectionRig
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.inputs import InputRig
 from hdnhw.proofs.invariant import check_invariant
 from hdnhw.proofs.search import Recheck, settle
-from hdnhw.spec import FabricSpec
 from hdnhw.support.processes import Budget
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 @cache
 def rig():
-    return EjectionRig(emit_fabric(FabricSpec(network=parse("cube(1)"), packet_length=4)), 0)
+    return EjectionRig(emit_fabric(fabric_spec("cube(1)", packet_length=4)), 0)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +117,7 @@ def test_the_command_checks_a_certificate_and_refuses_an_edited_one(tmp_path, mo
 
 
 def test_a_rig_in_which_not_all_happens_proves_nothing(tmp_path):
-    idle = EjectionRig(emit_fabric(FabricSpec(network=parse("cube(1)"), packet_length=4)), 0)
+    idle = EjectionRig(emit_fabric(fabric_spec("cube(1)", packet_length=4)), 0)
     idle._happens("1'd0")
     found = settle(idle, seconds=100, root=tmp_path)
     assert (found.answer, found.why) == ("undecided", "the rig has not seen packets everywhere")
@@ -126,7 +125,7 @@ def test_a_rig_in_which_not_all_happens_proves_nothing(tmp_path):
 
 def test_registers_without_a_name_have_a_number(tmp_path):
     """Words that block RAM reads are in registers that the text does not name."""
-    queue = InputRig(emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])"))), 0, 0, 0, 0)
+    queue = InputRig(emit_fabric(fabric_spec("hdn(cube(1), [[]])")), 0, 0, 0, 0)
     found = settle(queue, seconds=100, root=tmp_path, invariants=True).invariant
     assert any(name.startswith("#") for name in found["registers"])
     assert Recheck([found])(queue, seconds=100, root=tmp_path).answer == "proved"

@@ -5,20 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.delivery import prove_delivery
 from hdnhw.proofs.finding import BARE, verdict
 from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.wiring import prove_wiring
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 LINE = "hdn(cube(1), [[]])"
 SECONDS = 100.0
 
 
 def emitted(**options):
-    return emit_fabric(FabricSpec(network=parse(LINE), **options))
+    return emit_fabric(fabric_spec(LINE, **options))
 
 
 def changed(fabric, pattern, becomes):

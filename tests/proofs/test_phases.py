@@ -5,18 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.wiring import prove_wiring
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 LINE = "hdn(cube(1), [[]])"
 LONG = "long_channel_2_cross1"
 
 
 def emitted(text=LINE, **options):
-    return emit_fabric(FabricSpec(network=parse(text), **options))
+    return emit_fabric(fabric_spec(text, **options))
 
 
 def changed(fabric, pattern, becomes, count=1):

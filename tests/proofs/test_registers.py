@@ -9,12 +9,11 @@ from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.endpoints.relay.spec import RelaySpec
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.registers import prove_registers
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
-SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))
+SMALL = fabric_spec("hdn(cube(1), [[]])")
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.netlist import ForeignInputError, Netlist
 from hdnhw.proofs.prove import prove_routing
 from hdnhw.proofs.routes import HopTable, prove_arrival, rule_table
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
-SMALL = FabricSpec(network=parse("hdn(cube(1), [[]])"))
+SMALL = fabric_spec("hdn(cube(1), [[]])")
 
 
 def answers(fabric):
@@ -46,7 +45,7 @@ def small():
     ],
 )
 def test_what_is_emitted_is_proved(text, options):
-    spec = FabricSpec(network=parse(text), **options)
+    spec = fabric_spec(text, **options)
     findings = prove_routing(emit_fabric(spec))
     assert {one.answer for one in findings} == {"proved"}
     made = plan(spec.network, lanes=options.get("lanes", 1))
@@ -127,7 +126,7 @@ def test_a_unit_that_reads_something_else_is_refuted(small):
 
 
 def test_an_address_of_a_node_that_is_called_impossible_is_refuted():
-    fabric = emit_fabric(FabricSpec(network=parse("rdn(torus(3), 1)")))
+    fabric = emit_fabric(fabric_spec("rdn(torus(3), 1)"))
     found = answers(changed(fabric, r"(\\dim0_plus.route.possible.next  = ).*?;", r"\g<1>1'h0;"))
     assert re.fullmatch(
         r"address 0x\w+ is one of a node, and it says the opposite", found["route", "dim0_plus.route"].why

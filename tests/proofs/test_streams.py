@@ -9,14 +9,13 @@ from hdnhw.cli import main
 from hdnhw.endpoints import declared
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.endpoints.collective.spec import CollectiveSpec
-from hdnhw.networks.parse import parse
 from hdnhw.proofs import prove
 from hdnhw.proofs.endpoints import prove_endpoints
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.streams import streams_of
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from tests.proofs.changed import SECONDS, SMALL, answers, changed, check_refuted, emitted
+from tests.specs import fabric_spec
 
 prove_streams, prove_packets, prove_grants = (
     partial(prove_endpoints, properties=[name]) for name in ("streams", "packets", "grants")
@@ -58,7 +57,7 @@ def test_streams_of_the_blocks_of_a_system_are_proved():
 
 @pytest.mark.parametrize("kind", declared("spec"))
 def test_streams_without_initial_values_are_proved(kind):
-    spec = FabricSpec(network=parse(SMALL), endpoints=declared("spec")[kind]())
+    spec = fabric_spec(SMALL, endpoints=declared("spec")[kind]())
     assert answers(prove_streams(emit_fabric(spec, initial=False), seconds=SECONDS)) == {("proved", "")}
 
 

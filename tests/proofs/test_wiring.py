@@ -9,11 +9,10 @@ import pytest
 from hdnhw.cli import main
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.tools import ToolError
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.wiring import prove_chip_wiring, prove_wiring
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 LINE = "hdn(cube(1), [[]])"
 
@@ -31,7 +30,7 @@ def rewired(fabric, node, pin, becomes):
 
 @pytest.fixture(scope="module")
 def small():
-    return emit_fabric(FabricSpec(network=parse(LINE)))
+    return emit_fabric(fabric_spec(LINE))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,7 @@ def small():
     ],
 )
 def test_what_is_emitted_is_proved(options):
-    finding = prove_wiring(emit_fabric(FabricSpec(network=parse(LINE), **options)))
+    finding = prove_wiring(emit_fabric(fabric_spec(LINE, **options)))
     assert (finding.answer, finding.why) == ("proved", "")
     assert finding.cases > 8 * 20
 
@@ -65,7 +64,7 @@ def test_another_wire_is_refuted(small, pin, becomes, said):
 
 @pytest.fixture(scope="module")
 def with_pins():
-    return emit_fabric(FabricSpec(network=parse(LINE), crc=True, dead_pins=True))
+    return emit_fabric(fabric_spec(LINE, crc=True, dead_pins=True))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +150,7 @@ def test_networks_too_large_are_refused_in_a_line(capsys):
 
 @pytest.fixture(scope="module")
 def on_chips():
-    spec = FabricSpec(network=parse("hdn(cube(2), [[0]])"), crc=True, dead_pins=True)
+    spec = fabric_spec("hdn(cube(2), [[0]])", crc=True, dead_pins=True)
     return emit_fabric(spec, cut=ChipOptions(chips="1"))
 
 
@@ -163,9 +162,7 @@ def on_chips():
     ],
 )
 def test_a_chip_is_its_part_of_the_network(text, by, options):
-    finding = prove_chip_wiring(
-        emit_fabric(FabricSpec(network=parse(text), **options), cut=ChipOptions(chips=by, link="parallel"))
-    )
+    finding = prove_chip_wiring(emit_fabric(fabric_spec(text, **options), cut=ChipOptions(chips=by, link="parallel")))
     assert (finding.property, finding.answer, finding.why) == ("chips", "proved", "")
     assert finding.cases > 200
 

@@ -9,11 +9,10 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib.wiring import connect
 
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.bits import index_width
 from hdnhw.rtl.ejection import EjectionBuffer
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 FLIT_WIDTH = 16
 
@@ -32,7 +31,7 @@ class _Rig:
 
     def __init__(self, *, length, buffers=None, text="rdn(cube(2), 1)", modes=None, node=22, terminal=False, **options):
         sizes = {"packet_length": length, "flit_width": FLIT_WIDTH, "buffers": buffers, **options}
-        self.machine = machine = make_machine(FabricSpec(network=parse(text), modes=modes, **sizes))
+        self.machine = machine = make_machine(fabric_spec(text, modes=modes, **sizes))
         self.plan, self.node, self.length, self.timing = machine.plan, node, length, machine.timing
         self.network = machine.network
         self.router, self.dut = Router(machine, self.plan.shape_of(node)), Module()

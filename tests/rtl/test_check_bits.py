@@ -7,10 +7,9 @@ from amaranth.hdl import Module, Signal
 
 from hdnhw.machine.crc import check_of, check_width
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.check_bits import PacketCheck, check_bits
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 
 @pytest.mark.parametrize("width", [1, 8, 32, 119, 120])
@@ -67,7 +66,7 @@ def test_each_packet_is_judged_by_itself(simulate, length, gap):
 @pytest.mark.parametrize("length", [1, 4, 8])
 def test_a_wrong_head_is_ejected_and_a_wrong_body_goes_on(simulate, length):
     """Packets come by one channel of a ring's router, for its other neighbor; some with errors in the head or tail."""
-    spec = FabricSpec(network=parse("torus(5)"), packet_length=length, flit_width=16, buffers=16, crc=True)
+    spec = fabric_spec("torus(5)", packet_length=length, flit_width=16, buffers=16, crc=True)
     machine = make_machine(spec)
     timing, dut = machine.timing, Router(machine, machine.plan.shapes[0])
     came, out, slots = dut.dim0_minus_i, {"dim0_plus_o": [], "eject": []}, 4

@@ -5,9 +5,8 @@ import random
 import pytest
 
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.narrow import NarrowChannel
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 PACKETS = 120
 
@@ -26,7 +25,7 @@ PACKETS = 120
 )
 def test_packets_come_out_whole_in_their_order_and_when_they_are_due(simulate, width, options):
     """All that is not said to mean something is random, and credits are as many as the router may have."""
-    machine = make_machine(FabricSpec(network=parse("mesh(4)"), channel_width=width, **options))
+    machine = make_machine(fabric_spec("mesh(4)", channel_width=width, **options))
     length, flit, check = machine.spec.packet_length, machine.spec.flit_width, machine.spec.crc
     vcs, dut, rng = machine.plan.num_vcs[0], NarrowChannel(machine, 0), random.Random(width)
     taken, interval = machine.channels.stages[0], machine.channels.intervals[0]

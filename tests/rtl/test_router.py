@@ -12,9 +12,8 @@ from amaranth.hdl import ClockDomain
 import hdnhw.rtl.ports
 from hdnhw.machine.machine import make_machine
 from hdnhw.machine.timing import SlotTiming
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.router import Router
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 WIDTH = 16
 LENGTHS = [1, 4, *(length for length in (2, 5, 8))]
@@ -428,7 +427,7 @@ def test_a_stalled_ejection_stops_but_does_not_lose(simulate, receive, make_rig,
 
 def test_dead_pins_of_many_ports_are_little_logic():
     """Sums of as many bits as there are ports are not written out as one expression, which grows exponentially."""
-    spec = FabricSpec(network=parse("cube(4)"), packet_length=4, flit_width=8)
+    spec = fabric_spec("cube(4)", packet_length=4, flit_width=8)
     sizes = []
     for machine in (make_machine(spec), make_machine(replace(spec, dead_pins=True))):
         sizes.append(len(rtlil.convert(Router(machine, machine.plan.shape_of(0)), name="router", emit_src=False)))

@@ -12,15 +12,14 @@ import hdnhw
 from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.hop import HopRule
 from hdnhw.rules.of_network import rule_of
 from hdnhw.rules.plan import plan, prove
 from hdnhw.rules.table import TABLE_MODES, table_rule
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import RuleError, SpecError
 from hdnhw.traffic.packets import Traffic
+from tests.specs import fabric_spec
 
 SPECS = [
     "hsn(2, graph([[0, 1], [1, 2], [1, 3]]))",
@@ -135,7 +134,7 @@ def test_lanes():
 @pytest.mark.parametrize("modes", TABLE_MODES)
 @pytest.mark.parametrize("text", ["dragonfly(3, 2)", "fat_tree(4)", "concentrated(mesh(2, 2), 3)"])
 def test_the_model_delivers_every_packet(text, modes):
-    machine = make_machine(FabricSpec(network=parse(text), modes=modes, packet_length=1))
+    machine = make_machine(fabric_spec(text, modes=modes, packet_length=1))
     nodes, terminals = machine.network.num_nodes, machine.network.num_terminals
     pairs = [(src, dst) for src in range(terminals) for dst in range(terminals) if src != dst]
     source, destination = np.array(pairs, np.int64).T

@@ -7,20 +7,19 @@ from typing import Any
 import pytest
 
 from hdnhw.cli import main
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.bridge import bridge
 from hdnhw.sim.chips import CLOCKS, SystemBench
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 CUT: dict[str, dict[str, Any]] = {"torus(4)": {"chips": "dim0=2"}, "rdn(cube(1), 1)": {"chips": "1"}}
 
 
 def system(text: str, *, cut: dict[str, Any] | None = None, **options: Any) -> SystemBench:
     own = ChipOptions(**CUT.get(text, {}) | (cut or {}))
-    return SystemBench(emit_fabric(FabricSpec(network=parse(text), **options), cut=own))
+    return SystemBench(emit_fabric(fabric_spec(text, **options), cut=own))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_pins_of_a_chip_strand_what_goes_by_dead_channels(node: int, bits: int, 
         def _joined(self, name: str, at: int) -> str:
             return f"3'd{bits}" if (name, at) == ("dead", node) else super()._joined(name, at)
 
-    fabric = emit_fabric(FabricSpec(network=parse("torus(4)"), dead_pins=True), cut=ChipOptions(chips="dim0=2"))
+    fabric = emit_fabric(fabric_spec("torus(4)", dead_pins=True), cut=ChipOptions(chips="dim0=2"))
     bench = Dead(fabric)
     verdict = bench.run_case(bench.make_case("exchange", packets=1200, clocks="near", rate=0, seed=1, cuts=0)).verdict
     network, rule, stranded = fabric.machine.network, fabric.machine.plan.rule, 0
@@ -130,7 +129,7 @@ def test_the_bench_sees_each_fault(fault: str) -> None:
             text = text.replace(before, after).replace("  always @(posedge clk) begin", mask, 1)
             return top, {**files, "bench.sv": text}, rules
 
-    bench = Wrong(emit_fabric(FabricSpec(network=parse("cube(1)")), cut=ChipOptions(chips="dim0=2")))
+    bench = Wrong(emit_fabric(fabric_spec("cube(1)"), cut=ChipOptions(chips="dim0=2")))
     verdict = bench.run_case(bench.make_case("random", packets=40, clocks="near", rate=0, seed=1, cuts=0)).verdict
     wrong = {name: getattr(verdict, name) for name in FAULTS}
     assert not verdict.passed
@@ -152,7 +151,7 @@ def test_short_packets_are_refused() -> None:
     with pytest.raises(SpecError, match="48 bits or more"):
         system("torus(4)", packet_length=1)
     with pytest.raises(ValueError, match="several chips"):
-        SystemBench(emit_fabric(FabricSpec(network=parse("torus(4)"))))
+        SystemBench(emit_fabric(fabric_spec("torus(4)")))
 
 
 @pytest.mark.parametrize(

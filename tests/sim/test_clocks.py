@@ -7,15 +7,14 @@ import pytest
 
 from hdnhw.endpoints.axi_stream.bench import AxiBench
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
-from hdnhw.networks.parse import parse
 from hdnhw.sim.clocks import PERIOD_NS, RATIOS, ClockBench, draw_periods
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 def emitted(text: str, **options: Any) -> Any:
     initial = options.pop("initial", True)
-    return emit_fabric(FabricSpec(network=parse(text), **options), initial=initial, node_clocks=True)
+    return emit_fabric(fabric_spec(text, **options), initial=initial, node_clocks=True)
 
 
 @pytest.mark.parametrize(
@@ -92,4 +91,4 @@ def test_packets_that_are_too_small_to_tell_are_refused() -> None:
 
 def test_a_fabric_of_one_clock_has_no_such_bench() -> None:
     with pytest.raises(ValueError, match="clocks bench must have a fabric of bare streams with a clock for each node"):
-        ClockBench(emit_fabric(FabricSpec(network=parse("complete(2)"))))
+        ClockBench(emit_fabric(fabric_spec("complete(2)")))

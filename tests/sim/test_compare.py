@@ -9,10 +9,9 @@ import pytest
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
 from hdnhw.sim.compare import StreamVerdict, check_ejections
 from hdnhw.sim.stimulus import make_case, write_case
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 FLITS = FlitFormat(32, 2, 4)
 FAULTS = ("lost", "misrouted", "payload_mismatches", "cycle_mismatches", "head_mismatches", "hop_mismatches")
@@ -23,7 +22,7 @@ Rows = list[tuple[int, int, int]]
 @pytest.fixture
 def verdict_of(tmp_path: Path) -> Callable[..., StreamVerdict]:
     """Return a function of changes to (node, cycle, word) rows and (packet, cycle) rows of a good run."""
-    machine = make_machine(FabricSpec(network=parse("cube(2)"), packet_length=4, buffers=2))
+    machine = make_machine(fabric_spec("cube(2)", packet_length=4, buffers=2))
     case = make_case("random", FabricModel(machine), packets=200)
     write_case(case, tmp_path, machine)
     expected = case.expected

@@ -17,24 +17,23 @@ from hdnhw.machine.timing import SlotTiming
 from hdnhw.measurement.collective import measure_network_exchange
 from hdnhw.measurement.load import LoadSpec
 from hdnhw.multipath.waypoints import RouteTable
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.sim.compare import StreamVerdict
 from hdnhw.sim.runner import Run
 from hdnhw.sim.stimulus import case_of_traffic, load_case
 from hdnhw.sim.streams import HarnessBench, StreamBench
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import Faults, draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.traffic.packets import Terminals, Traffic
 from hdnhw.verilog.fabric import emit_fabric, emit_machine
 from tests.soak.deaths import DeathBench
+from tests.specs import fabric_spec
 
 
 def bench(text: str, simulator: str = "verilator", **sizes: int | str) -> StreamBench:
     """Return the bench of a fabric; builds are kept between test runs."""
-    return StreamBench(emit_fabric(FabricSpec(network=parse(text), **sizes)), simulator=simulator)
+    return StreamBench(emit_fabric(fabric_spec(text, **sizes)), simulator=simulator)
 
 
 def shared() -> StreamBench:
@@ -45,7 +44,7 @@ def shared() -> StreamBench:
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_routers_are_compiled_once_or_each_for_itself(flat):
-    fabric = emit_fabric(FabricSpec(network=parse("complete(2)"), packet_length=2))
+    fabric = emit_fabric(fabric_spec("complete(2)", packet_length=2))
     made = StreamBench(fabric, flat=flat)
     run = made.run("random", packets=500)
     assert run.verdict.passed
@@ -142,7 +141,7 @@ def test_packets_of_the_random_test_have_lengths_that_can_be(options: dict[str, 
     chosen = random_lengths(Namespace(**{"switching": "store-and-forward", "gapless_packets": False, **options}))
     assert chosen == lengths
     for length in chosen:
-        make_machine(FabricSpec(network=parse("cube(2)"), packet_length=length, **options))
+        make_machine(fabric_spec("cube(2)", packet_length=length, **options))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +195,7 @@ def test_reset_in_traffic_leaves_nothing_behind(fabric: Callable[[], StreamBench
 
 def test_a_register_that_is_not_reset_is_seen() -> None:
     """Without a reset all is well; with one in the wrong cycle, a packet from before it comes in."""
-    fabric = emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])")))
+    fabric = emit_fabric(fabric_spec("hdn(cube(1), [[]])"))
     pattern = r"(if \()\S*rst (\) begin\s*\S*cross1\.decisions_1_push\.next )"
     text, count = re.subn(pattern, r"\g<1>1'b0\2", fabric.files["fabric.sv"], count=1)
     assert count == 1
@@ -295,7 +294,7 @@ def test_death_and_return_in_traffic_lose_nothing_uncounted(queueing: str) -> No
     """
     buffers = 2 * SlotTiming(4).full_rate_buffers
     sizes = {"packet_length": 4, "buffers": buffers, "dead_pins": True, "queueing": queueing}
-    fabric = DeathBench(emit_fabric(FabricSpec(network=parse("hdn(cube(2), [[0]])"), **sizes)))
+    fabric = DeathBench(emit_fabric(fabric_spec("hdn(cube(2), [[0]])", **sizes)))
     faults = draw(fabric, 2, 6)
     for phase in range(4):
         case = fabric.make_case(faults, packets=4000, dies=300 + phase, returns=1500 + (phase + 1) % 4)
@@ -319,7 +318,7 @@ def test_icarus_agrees() -> None:
 def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model() -> None:
     """The negative control: one buffer class where the proof wants two stops the fabric under saturating traffic."""
 
-    spec = FabricSpec(network=parse("torus(6)"), packet_length=1, buffers=2)
+    spec = fabric_spec("torus(6)", packet_length=1, buffers=2)
     proved = plan(spec.network)
     rule = dataclasses.replace(proved.rule, vc=(proved.rule.circuit.constant(0),))
     shapes = [

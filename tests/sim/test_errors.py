@@ -9,17 +9,16 @@ import pytest
 
 from hdnhw.machine.machine import make_machine
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
 from hdnhw.sim.errors import ErrorBench, ErrorCase, ErrorVerdict, draw_flips
 from hdnhw.sim.harness import splice_flips
 from hdnhw.sim.runner import Run
 from hdnhw.sim.stimulus import make_case
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 Logs = tuple[Run[ErrorVerdict], Path, ErrorCase]
 
@@ -27,7 +26,7 @@ RATE, PACKETS = 1e-3, 3000
 
 
 def bench_of(text: str, **sizes: int | str | bool) -> ErrorBench:
-    return ErrorBench(emit_fabric(FabricSpec(network=parse(text), crc=True, **sizes)))
+    return ErrorBench(emit_fabric(fabric_spec(text, crc=True, **sizes)))
 
 
 @pytest.fixture(scope="module")
@@ -128,14 +127,14 @@ def test_rates_that_are_none(rate: float) -> None:
 
 
 def test_numbers_of_packets_must_fit_into_head_flits() -> None:
-    narrow = FabricModel(make_machine(FabricSpec(network=parse("rdn(cube(1), 1)"), flit_width=8, crc=True)))
+    narrow = FabricModel(make_machine(fabric_spec("rdn(cube(1), 1)", flit_width=8, crc=True)))
     with pytest.raises(SpecError, match="flit width must be at least 11 for the errors test of 200 packets, not 8"):
         make_case("errors", narrow, packets=200)
 
 
 def test_a_fabric_that_cannot_be_spliced_is_refused() -> None:
     with pytest.raises(ValueError, match="a fabric must have 2 pins to flip, not 0"):
-        splice_flips("module fabric;", make_machine(FabricSpec(network=parse("complete(2)"))), [(0, 0, "dim0")])
+        splice_flips("module fabric;", make_machine(fabric_spec("complete(2)")), [(0, 0, "dim0")])
 
 
 @pytest.mark.parametrize(

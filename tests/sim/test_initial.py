@@ -15,19 +15,18 @@ from hdnhw.endpoints.exchange.bench import ExchangeBench
 from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.endpoints.relay.bench import RelayBench
 from hdnhw.endpoints.relay.spec import RelaySpec
-from hdnhw.networks.parse import parse
 from hdnhw.sim.streams import StreamBench
-from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 STARTS = (1, 2, 3)
 """Seeds of what registers and memories hold before the reset."""
 
 
 def emitted(text: str, **options: Any) -> Any:
-    return emit_fabric(FabricSpec(network=parse(text), **options), initial=False)
+    return emit_fabric(fabric_spec(text, **options), initial=False)
 
 
 @pytest.mark.parametrize(

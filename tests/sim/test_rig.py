@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from hdnhw.networks.parse import parse
 from hdnhw.sim.rig import RigBench, RigCase
 from hdnhw.sim.rig_check import COUNTS, RigVerdict
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+from tests.specs import fabric_spec
 
 SMALL = "hdn(cube(1), [[]])"
 
@@ -20,7 +19,7 @@ WRONG = set(COUNTS) - {"packets", "delivered", "dropped", "resets", "cycles"}
 
 
 def emitted(network: str = SMALL, **options: Any) -> EmittedFabric:
-    return emit_fabric(FabricSpec(network=parse(network), **options))
+    return emit_fabric(fabric_spec(network, **options))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +192,7 @@ def test_the_command_says_what_it_found(run: Any) -> None:
 
 @pytest.mark.parametrize("dead_pins", [False, True])
 def test_registers_without_initial_values_are_reset(dead_pins: bool) -> None:
-    fabric = emit_fabric(FabricSpec(network=parse(SMALL), dead_pins=dead_pins), initial=False)
+    fabric = emit_fabric(fabric_spec(SMALL, dead_pins=dead_pins), initial=False)
     bench = RigBench(fabric)
     for bench.start in (1, 2, 3):
         verdict = bench.run_case(RigCase(1000, seed=bench.start)).verdict

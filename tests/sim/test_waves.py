@@ -21,10 +21,8 @@ from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.reference import Reference
-from hdnhw.networks.parse import parse
 from hdnhw.sim.stimulus import make_case
 from hdnhw.sim.streams import HarnessBench, StreamBench
-from hdnhw.spec import FabricSpec
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric, emit_machine, write_fabric
@@ -32,16 +30,17 @@ from hdnhw.verilog.waves.dump import Dump
 from hdnhw.verilog.waves.packets import Waves
 from hdnhw.verilog.waves.waiting import waiting
 from hdnhw.verilog.waves.wires import EJECT, INJECT, LOCAL
+from tests.specs import fabric_spec
 
 MACHINES = {
-    "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
-    "cut-through": FabricSpec(network=parse("cube(2)"), switching="cut-through"),
-    "voq": FabricSpec(network=parse("torus(5)"), queueing="voq", lanes=2, packet_length=4),
-    "holes": FabricSpec(network=parse("mesh(3)"), packet_length=1, crc=True, dead_pins=True, flit_width=24),
-    "long channels": FabricSpec(
-        network=parse("rdn(cube(1), 1)"), channel_latency="dim0=3,cross1=11", packet_length=4, dead_pins=True
+    "two classes": fabric_spec("rdn(cube(1), 1)", packet_length=4),
+    "cut-through": fabric_spec("cube(2)", switching="cut-through"),
+    "voq": fabric_spec("torus(5)", queueing="voq", lanes=2, packet_length=4),
+    "holes": fabric_spec("mesh(3)", packet_length=1, crc=True, dead_pins=True, flit_width=24),
+    "long channels": fabric_spec(
+        "rdn(cube(1), 1)", channel_latency="dim0=3,cross1=11", packet_length=4, dead_pins=True
     ),
-    "gapless": FabricSpec(network=parse("mesh(2, 3)"), gapless_packets=True, channel_latency="2"),
+    "gapless": fabric_spec("mesh(2, 3)", gapless_packets=True, channel_latency="2"),
 }
 
 
@@ -196,7 +195,7 @@ class DumpedRelays(RelayBench):
 
 def test_packets_of_relays_say_where_they_go_and_what_for():
     """A packet that comes out at its waypoint goes in there again, from the same source and for the same end."""
-    spec = FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=3, endpoints=RelaySpec(), dead_pins=True)
+    spec = fabric_spec("hdn(cube(1), [[]])", packet_length=3, endpoints=RelaySpec(), dead_pins=True)
     bench = DumpedRelays(emit_fabric(spec))
     healthy = draw_faults(neighbor_table(bench.machine.network), np.random.default_rng(1), nodes=0, channels=0)
     waves = Waves(bench.machine, Dump(dumped(bench, bench.make_case(healthy, packets=80, seed=1, wander=True))))
@@ -220,7 +219,7 @@ def test_packets_of_relays_say_where_they_go_and_what_for():
 
 def test_a_circle_is_seen():
     """With one virtual channel where the proof wants two, packets wait for each other around a ring."""
-    spec = FabricSpec(network=parse("torus(6)"), packet_length=1, buffers=2)
+    spec = fabric_spec("torus(6)", packet_length=1, buffers=2)
     proved = make_machine(spec).plan
     turns = frozenset((came, 0, goes, 0) for shape in proved.shapes for came, _, goes, _ in shape.turns)
     shapes = tuple(dataclasses.replace(shape, turns=turns) for shape in proved.shapes)
@@ -310,9 +309,9 @@ def test_what_is_refused(tmp_path, capsys):
     fabric, dump = line()
     write_fabric(fabric, tmp_path / "line")
     for name, spec in {"ring": "torus(4)", "short": "mesh(3)", "long": "mesh(5)"}.items():
-        write_fabric(emit_fabric(FabricSpec(network=parse(spec), buffers=2)), tmp_path / name)
-    write_fabric(emit_fabric(FabricSpec(network=parse("mesh(4)"), packet_length=4)), tmp_path / "halves")
-    write_fabric(emit_fabric(FabricSpec(network=parse("mesh(4)"), flit_width=16)), tmp_path / "narrow")
+        write_fabric(emit_fabric(fabric_spec(spec, buffers=2)), tmp_path / name)
+    write_fabric(emit_fabric(fabric_spec("mesh(4)", packet_length=4)), tmp_path / "halves")
+    write_fabric(emit_fabric(fabric_spec("mesh(4)", flit_width=16)), tmp_path / "narrow")
     text = dump.read_text()
     header, changes = text.split("$enddefinitions", 1)
     codes = dict(re.findall(r"\$var wire +\d+ (\S+) (channel_[01]_dim0_plus_data)", header)[::-1])

@@ -16,7 +16,6 @@ from hdnhw.measurement.load import LoadSpec
 from hdnhw.model.engines import REFERENCE
 from hdnhw.model.fabric import FabricModel
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.sim.simulator import Build
 from hdnhw.sim.streams import StreamBench
@@ -26,8 +25,9 @@ from hdnhw.topology.address import AddressLayout
 from hdnhw.verilog.fabric import emit_fabric
 from tests.soak import lockstep
 from tests.soak.draw import KINDS, LENGTHS, RATES, command, draw_cases, draw_fabric
+from tests.specs import fabric_spec
 
-SMALL = FabricSpec(network=parse("complete(2)"), packet_length=2, buffers=2, flit_width=20)
+SMALL = fabric_spec("complete(2)", packet_length=2, buffers=2, flit_width=20)
 
 
 def drawn(number, seed=1):

@@ -4,19 +4,18 @@ from functools import cache
 
 import pytest
 
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 FABRICS = {
-    "two classes": FabricSpec(network=parse("rdn(cube(1), 1)"), packet_length=4),
-    "two levels": FabricSpec(network=parse("hdn(cube(1), [[0], [0]])"), modes="OO", packet_length=3),
-    "several shapes": FabricSpec(network=parse("mesh(2, 3)"), flit_width=8),
-    "holes": FabricSpec(network=parse("torus(5)"), packet_length=2, flit_width=3),
-    "one flit, one slot": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=1, buffers=1),
-    "three classes": FabricSpec(network=parse("hsn(3, cube(1))"), packet_length=2),
-    "two nodes": FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1),
-    "check bits": FabricSpec(network=parse("mesh(3)"), packet_length=2, flit_width=120, dead_pins=True, crc=True),
+    "two classes": fabric_spec("rdn(cube(1), 1)", packet_length=4),
+    "two levels": fabric_spec("hdn(cube(1), [[0], [0]])", modes="OO", packet_length=3),
+    "several shapes": fabric_spec("mesh(2, 3)", flit_width=8),
+    "holes": fabric_spec("torus(5)", packet_length=2, flit_width=3),
+    "one flit, one slot": fabric_spec("hdn(cube(1), [[0]])", packet_length=1, buffers=1),
+    "three classes": fabric_spec("hsn(3, cube(1))", packet_length=2),
+    "two nodes": fabric_spec("complete(2)", packet_length=1, flit_width=1),
+    "check bits": fabric_spec("mesh(3)", packet_length=2, flit_width=120, dead_pins=True, crc=True),
 }
 
 _emitted = cache(emit_fabric)

@@ -39,7 +39,6 @@ from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
 from hdnhw.fusesoc import generate
 from hdnhw.litex import NetworkOnChip
-from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
@@ -48,6 +47,7 @@ from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric, emit_fabric, write_fabric
 from hdnhw.verilog.verilog import module_text
 from hdnhw.verilog.yosys import run_scripts
+from tests.specs import fabric_spec
 
 NODES, LINKS = 2, 2
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -97,7 +97,7 @@ class BrokenError(Exception):
 
 def spec_of(kind: str) -> FabricSpec:
     """Return a fabric of two nodes, or of four chips of two."""
-    return FabricSpec(network=parse(network_of(kind)), **KINDS[kind][1])
+    return fabric_spec(network_of(kind), **KINDS[kind][1])
 
 
 def network_of(kind: str) -> str:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
@@ -23,15 +22,9 @@ from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
-from hdnhw.networks.parse import parse
 from hdnhw.sim.tools import verilator_home
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric, write_fabric
-
-
-def _on(network: str, **options: Any) -> FabricSpec:
-    return FabricSpec(network=parse(network), **options)
-
+from tests.specs import fabric_spec
 
 BLOCKS = (
     {"name": "cpu", "kind": "axi4-manager", "node": 0, "data_width": 64},
@@ -42,25 +35,25 @@ BLOCKS = (
 SYSTEM = AxiMemorySpec(memory_bits=12, outstanding=1, blocks=BLOCKS)
 
 VARIANTS = {
-    "plain": _on("hdn(cube(1), [[0]])"),
-    "several shapes": _on("mesh(2, 3)", flit_width=8, crossbar="output"),
-    "virtual output queues": _on("rdn(cube(1), 1)", queueing="voq", buffers=8),
-    "check bits": _on("mesh(3)", crc=True, dead_pins=True),
-    "dead pins": _on("cube(2)", dead_pins=True),
-    "cut-through": _on("cube(2)", switching="cut-through"),
-    "channel registers": _on("cube(2)", channel_latency="2"),
-    "block RAM": _on("torus(5)", ram="block"),
-    "distributed RAM": _on("torus(5)", ram="distributed"),
-    "one flit": _on("rdn(cube(1), 1)", packet_length=1),
-    "four flits": _on("rdn(cube(1), 1)", packet_length=4),
-    "AXI4-Stream": _on("cube(1)", endpoints=AxiStreamSpec(max_frame=64)),
-    "AXI4": _on("torus(3)", endpoints=AxiMemorySpec()),
-    "AXI4, bytes": _on("cube(1)", packet_length=16, flit_width=8, endpoints=AxiMemorySpec(outstanding=1)),
-    "system": _on("cube(2)", flit_width=64, packet_length=4, gapless_packets=True, endpoints=SYSTEM),
-    "relays": _on("cube(2)", dead_pins=True, endpoints=RelaySpec()),
-    "collective engines": _on("hdn(cube(1), [[]])", endpoints=CollectiveSpec()),
-    "generators": _on("hdn(cube(1), [[]])", endpoints=ExchangeSpec()),
-    "generators at once": _on("cube(2)", endpoints=ExchangeSpec(at_once=True)),
+    "plain": fabric_spec("hdn(cube(1), [[0]])"),
+    "several shapes": fabric_spec("mesh(2, 3)", flit_width=8, crossbar="output"),
+    "virtual output queues": fabric_spec("rdn(cube(1), 1)", queueing="voq", buffers=8),
+    "check bits": fabric_spec("mesh(3)", crc=True, dead_pins=True),
+    "dead pins": fabric_spec("cube(2)", dead_pins=True),
+    "cut-through": fabric_spec("cube(2)", switching="cut-through"),
+    "channel registers": fabric_spec("cube(2)", channel_latency="2"),
+    "block RAM": fabric_spec("torus(5)", ram="block"),
+    "distributed RAM": fabric_spec("torus(5)", ram="distributed"),
+    "one flit": fabric_spec("rdn(cube(1), 1)", packet_length=1),
+    "four flits": fabric_spec("rdn(cube(1), 1)", packet_length=4),
+    "AXI4-Stream": fabric_spec("cube(1)", endpoints=AxiStreamSpec(max_frame=64)),
+    "AXI4": fabric_spec("torus(3)", endpoints=AxiMemorySpec()),
+    "AXI4, bytes": fabric_spec("cube(1)", packet_length=16, flit_width=8, endpoints=AxiMemorySpec(outstanding=1)),
+    "system": fabric_spec("cube(2)", flit_width=64, packet_length=4, gapless_packets=True, endpoints=SYSTEM),
+    "relays": fabric_spec("cube(2)", dead_pins=True, endpoints=RelaySpec()),
+    "collective engines": fabric_spec("hdn(cube(1), [[]])", endpoints=CollectiveSpec()),
+    "generators": fabric_spec("hdn(cube(1), [[]])", endpoints=ExchangeSpec()),
+    "generators at once": fabric_spec("cube(2)", endpoints=ExchangeSpec(at_once=True)),
 }
 """One of each kind of text that `emit` writes."""
 

@@ -15,16 +15,15 @@ from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 FABRICS = {
-    "bare": FabricSpec(network=parse("mesh(3)"), packet_length=4, crc=True, dead_pins=True),
-    "axi": FabricSpec(network=parse("torus(3)"), endpoints=AxiStreamSpec(max_frame=64)),
-    "relay": FabricSpec(network=parse("cube(2)"), dead_pins=True, endpoints=RelaySpec()),
+    "bare": fabric_spec("mesh(3)", packet_length=4, crc=True, dead_pins=True),
+    "axi": fabric_spec("torus(3)", endpoints=AxiStreamSpec(max_frame=64)),
+    "relay": fabric_spec("cube(2)", dead_pins=True, endpoints=RelaySpec()),
 }
 TOPS = {"bare": "fabric", "axi": "fabric_axi", "relay": "fabric_relay"}
 
@@ -89,7 +88,7 @@ def test_constraints_name_the_registers_that_cross(name):
 
 def test_constraints_name_what_crosses_in_the_wires_of_a_chip():
     cut = ChipOptions(chips="dim0=2", link="parallel")
-    fabric = emit_fabric(FabricSpec(network=parse("torus(4)")), cut=cut)
+    fabric = emit_fabric(fabric_spec("torus(4)"), cut=cut)
     (wires,) = re.findall(r"^module fabric_chip_wires.*?^endmodule", fabric.files["fabric_chip.sv"], re.DOTALL | re.M)
     # Two pointers a way, two resets and whether each side has stopped, a way too.
     check_crossings(fabric, wires, "wires_0", flops=12, memories=2)
@@ -174,7 +173,7 @@ def test_a_fabric_of_one_clock_takes_its_place(tmp_path):
 )
 def test_what_does_not_go_with_node_clocks(options, message):
     with pytest.raises(SpecError, match=f"^{message}$"):
-        emit_fabric(FabricSpec(network=parse("hdn(cube(1), [[]])"), **options), node_clocks=True)
+        emit_fabric(fabric_spec("hdn(cube(1), [[]])", **options), node_clocks=True)
 
 
 @pytest.mark.parametrize("options", ["--node-clocks", "--node-clocks --endpoints axi4", "--endpoints collective"])

@@ -4,13 +4,12 @@ import pytest
 
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import write_fabric
 from hdnhw.verilog.verilog import module_text
+from tests.specs import fabric_spec
 from tests.verilog import beside, frontends, readers
 
 
@@ -31,7 +30,7 @@ def test_it_is_what_is_emitted(variant, tmp_path):
 @pytest.mark.parametrize(("src", "dst"), [(0, 0), (0, 7), (5, 2), (3, 4)])
 def test_it_runs_in_the_simulator_of_amaranth(src, dst, simulate):
     """A packet comes out whole, after the cycles that the manifest tells."""
-    fabric = fabric_component(FabricSpec(network=parse("hdn(cube(1), [[]])"), packet_length=4, flit_width=8))
+    fabric = fabric_component(fabric_spec("hdn(cube(1), [[]])", packet_length=4, flit_width=8))
     machine, taken, given = fabric.machine, [], []
 
     async def source(ctx):
@@ -73,11 +72,11 @@ def hops_to(machine, src, dst):
 
 def test_what_cannot_be_a_machine_is_refused():
     with pytest.raises(SpecError, match="flit_width must be a multiple of 8 bits"):
-        fabric_component(FabricSpec(network=parse("cube(1)"), flit_width=12, endpoints=AxiStreamSpec()))
+        fabric_component(fabric_spec("cube(1)", flit_width=12, endpoints=AxiStreamSpec()))
     cut = ChipOptions(chips="dim0=2", link="parallel")
     with pytest.raises(
         SpecError, match=r"^links over pins have clocks of their own: only link.*stream.* is a component$"
     ):
-        fabric_component(FabricSpec(network=parse("torus(4)")), cut=cut)
+        fabric_component(fabric_spec("torus(4)"), cut=cut)
     with pytest.raises(SpecError, match=r"^AXI4 endpoints on chips are no component, but Verilog$"):
-        fabric_component(FabricSpec(network=parse("torus(4)"), endpoints=AxiMemorySpec()), cut=cut)
+        fabric_component(fabric_spec("torus(4)", endpoints=AxiMemorySpec()), cut=cut)

@@ -9,14 +9,13 @@ import pytest
 import yaml
 
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.processes import Budget
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 SPECS = {
-    "noc": FabricSpec(network=parse("hdn(cube(1), [[0]])"), packet_length=2, flit_width=8),
-    "fabric": FabricSpec(network=parse("complete(2)"), packet_length=4, endpoints=AxiStreamSpec(max_frame=16)),
+    "noc": fabric_spec("hdn(cube(1), [[0]])", packet_length=2, flit_width=8),
+    "fabric": fabric_spec("complete(2)", packet_length=4, endpoints=AxiStreamSpec(max_frame=16)),
 }
 """Name of the fabric -> its spec: one bare, one with endpoints."""
 SECONDS = 120

@@ -14,13 +14,12 @@ from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.timing import SlotTiming
 from hdnhw.model.engines import REFERENCE
 from hdnhw.model.fabric import FabricModel
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.packets import Traffic
 from hdnhw.verilog import fabric as fabric_module
 from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 
 def test_manifest_is_the_file(fabric):
@@ -106,20 +105,20 @@ def test_node_numbering(fabric):
 
 def test_many_addresses_are_not_listed(monkeypatch):
     monkeypatch.setattr(fabric_module, "LISTED_ADDRESSES", 1)
-    assert "of_node" not in emit_fabric(FabricSpec(network=parse("complete(2)"))).manifest["address"]
+    assert "of_node" not in emit_fabric(fabric_spec("complete(2)")).manifest["address"]
 
 
 @pytest.mark.parametrize(("crossbar", "registers"), [("crosspoint", ["2_0", "2_1", "2_2"]), ("output", [])])
 def test_registers_stand_where_the_crossbar_says(crossbar, registers):
     """Of a router of the 2-cube, only ejection has three inputs: fewer are always joined before a register."""
-    made = emit_fabric(FabricSpec(network=parse("cube(2)"), crossbar=crossbar))
+    made = emit_fabric(fabric_spec("cube(2)", crossbar=crossbar))
     assert re.findall(r"^  reg \[31:0\] gated_(\d+_\d+)\b", made.files["fabric.sv"], re.MULTILINE) == registers
     assert made.manifest["crossbar"] == crossbar
 
 
 def test_queues_are_those_asked_for():
     for queueing, there in (("fifo", False), ("voq", True)):
-        made = emit_fabric(FabricSpec(network=parse("cube(2)"), buffers=4, queueing=queueing))
+        made = emit_fabric(fabric_spec("cube(2)", buffers=4, queueing=queueing))
         assert made.manifest["queueing"] == queueing
         assert ("turn_slot" in made.files["fabric.sv"]) == there
 
@@ -134,11 +133,11 @@ def test_latency_formula(machine, fabric):
 
 
 def test_latency_formula_where_packets_cut_through():
-    latency = emit_fabric(FabricSpec(network=parse("cube(2)"), switching="cut-through")).manifest["latency"]
+    latency = emit_fabric(fabric_spec("cube(2)", switching="cut-through")).manifest["latency"]
     assert (latency["hop_cycles"], latency["odd"]) == (4, [1, 2])
     assert latency["zero_load"] == "4*hops + 21 + ((5 - phase) mod 8)"
     assert latency["phase"].startswith("cycles since reset, 4 more at the nodes listed under odd, modulo 8")
-    assert "odd" not in emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest["latency"]
+    assert "odd" not in emit_fabric(fabric_spec("cube(2)")).manifest["latency"]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_latency_formula_where_packets_cut_through():
 )
 def test_latency_formula_of_long_channels(text, options, said):
     """Against lone packets from all nodes to all, each in another phase, on the reference."""
-    made = emit_fabric(FabricSpec(network=parse(text), **options))
+    made = emit_fabric(fabric_spec(text, **options))
     latency, machine, network = made.manifest["latency"], made.machine, made.machine.network
     assert latency["zero_load"].startswith(said)
     names, length = [port.name for port in network.ports], machine.timing.packet_length
@@ -170,28 +169,28 @@ def test_latency_formula_of_long_channels(text, options, said):
 
 
 def test_the_manifest_says_which_channels_are_narrow():
-    made = emit_fabric(FabricSpec(network=parse("rdn(cube(1), 1)"), channel_width="cross1=24", crc=True))
+    made = emit_fabric(fabric_spec("rdn(cube(1), 1)", channel_width="cross1=24", crc=True))
     assert made.manifest["channel_width"] == "cross1=24"
     assert made.manifest["channel_wires_of_port"] == {"dim0": 40, "cross1": 20}  # 32 bits and 8 check bits
     assert made.manifest["flit_cycles_of_port"] == {"dim0": 1, "cross1": 2}
     assert made.manifest["channel_modules"] == ["fabric_channel"]
-    assert "channel_wires_of_port" not in emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest
+    assert "channel_wires_of_port" not in emit_fabric(fabric_spec("cube(2)")).manifest
 
 
 def test_gapless_packets_are_in_the_manifest():
-    manifest = emit_fabric(FabricSpec(network=parse("cube(2)"), gapless_packets=True)).manifest
+    manifest = emit_fabric(fabric_spec("cube(2)", gapless_packets=True)).manifest
     assert manifest["gapless_packets"] is True
     assert manifest["latency"]["zero_load"] == "8*hops + 16 + ((2 - phase) mod 8)"
     assert manifest["latency"]["phase"] == "cycles since reset, modulo 8, in which the head flit is offered"
     assert "in consecutive cycles" in manifest["ports"]["inject_N_payload"]["meaning"]
     assert manifest["ports"]["paused_N"]["width"] == 16
-    plain = emit_fabric(FabricSpec(network=parse("cube(2)"))).manifest
+    plain = emit_fabric(fabric_spec("cube(2)")).manifest
     assert "paused_N" not in plain["ports"]
     assert "consecutive" not in plain["ports"]["inject_N_payload"]["meaning"]
 
 
 def test_name_and_sizes_reach_the_text():
-    spec = FabricSpec(network=parse("complete(2)"), packet_length=2, flit_width=17, buffers=4)
+    spec = fabric_spec("complete(2)", packet_length=2, flit_width=17, buffers=4)
     named = emit_fabric(spec, top="noc_1")
     manifest, text = named.manifest, named.files["noc_1.sv"]
     assert list(named.files) == ["noc_1.sv", "noc_1.core", "manifest.json"]
@@ -210,7 +209,7 @@ def test_a_bad_module_name_is_refused(top):
     with pytest.raises(
         SpecError, match="module name must be letters, digits and single _ between them, a letter first, not"
     ):
-        emit_fabric(FabricSpec(network=parse("complete(2)")), top=top)
+        emit_fabric(fabric_spec("complete(2)"), top=top)
 
 
 @pytest.mark.parametrize(
@@ -219,19 +218,19 @@ def test_a_bad_module_name_is_refused(top):
 )
 def test_a_keyword_is_refused(top, language):
     with pytest.raises(SpecError, match=f"^module name must not be a keyword of {language} such as '{top}'$"):
-        emit_fabric(FabricSpec(network=parse("complete(2)")), top=top)
+        emit_fabric(fabric_spec("complete(2)"), top=top)
 
 
 @pytest.mark.parametrize(("text", "width"), [("rdn(cube(1), 1)", 3), ("torus(5)", 3), ("rdn(cube(3), 1)", 7)])
 def test_a_flit_must_hold_an_address(text, width):
     with pytest.raises(SpecError, match=rf"flit_width must be at least .*\b{width} address bits.*, not 2"):
-        emit_fabric(FabricSpec(network=parse(text), flit_width=2))
+        emit_fabric(fabric_spec(text, flit_width=2))
 
 
 def test_too_many_routers_are_refused(monkeypatch):
     monkeypatch.setattr(fabric_module, "fabric_verilog", None)  # to elaborate them would take hours
     with pytest.raises(SpecError, match=r"at most 8192 routers; rdn\(cube\(3\), 2\) has 32768"):
-        emit_fabric(FabricSpec(network=parse("rdn(cube(3), 2)")))
+        emit_fabric(fabric_spec("rdn(cube(3), 2)"))
 
 
 def contents(folder):
@@ -249,7 +248,7 @@ def test_files_are_written_and_replace_earlier_ones(emitted, tmp_path):
 
 
 def test_files_of_an_earlier_fabric_are_gone(tmp_path):
-    spec = FabricSpec(network=parse("complete(2)"))
+    spec = fabric_spec("complete(2)")
     write_fabric(emit_fabric(replace(spec, endpoints=AxiStreamSpec())), tmp_path)
     (tmp_path / "fabric_mine.sv").write_text("mine")
     assert (tmp_path / "fabric_axi.sv").exists()

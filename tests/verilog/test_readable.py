@@ -7,19 +7,18 @@ import pytest
 from hdnhw.cli import main
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.yosys import YosysError, run_yosys
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
 from hdnhw.verilog.readable import readable
+from tests.specs import fabric_spec
 
 SMALL = {"packet_length": 2, "flit_width": 8, "buffers": 2}
 MACHINES = {
-    "one class": FabricSpec(network=parse("cube(2)"), **SMALL),
-    "rings": FabricSpec(network=parse("torus(5)"), **SMALL),
-    "checked": FabricSpec(network=parse("hdn(cube(2), [[0]])"), dead_pins=True, crc=True, **SMALL),
-    "virtual output queues": FabricSpec(network=parse("torus(3)"), queueing="voq", **SMALL),
-    "long slots": FabricSpec(network=parse("rdn(cube(1), 1)")),
-    "engines": FabricSpec(network=parse("cube(2)"), endpoints=CollectiveSpec(), packet_length=4, flit_width=32),
+    "one class": fabric_spec("cube(2)", **SMALL),
+    "rings": fabric_spec("torus(5)", **SMALL),
+    "checked": fabric_spec("hdn(cube(2), [[0]])", dead_pins=True, crc=True, **SMALL),
+    "virtual output queues": fabric_spec("torus(3)", queueing="voq", **SMALL),
+    "long slots": fabric_spec("rdn(cube(1), 1)"),
+    "engines": fabric_spec("cube(2)", endpoints=CollectiveSpec(), packet_length=4, flit_width=32),
 }
 
 READ = """read_verilog -sv {file}

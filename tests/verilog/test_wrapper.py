@@ -8,9 +8,8 @@ import pytest
 
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.harness import ports_of
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 from tests.verilog import beside, readers
 
 
@@ -49,7 +48,7 @@ def holes(tmp_path_factory):
     """Return the folder of a fabric some of whose addresses name no node."""
     folder = tmp_path_factory.mktemp("holes")
     endpoints = AxiStreamSpec(max_frame=64)
-    spec = FabricSpec(network=parse("torus(5)"), flit_width=16, packet_length=6, endpoints=endpoints)
+    spec = fabric_spec("torus(5)", flit_width=16, packet_length=6, endpoints=endpoints)
     fabric = emit_fabric(spec, top="noc", wrapper=True)
     write_fabric(fabric, folder)
     expected = dict(zip(CONSTANTS, VALUES, strict=True))
@@ -81,7 +80,7 @@ def test_constants_in_vhdl(holes):
 
 
 def test_manifest_names_the_wrappers_and_an_emission_without_removes_them(tmp_path):
-    spec = FabricSpec(network=parse("complete(2)"), packet_length=1, flit_width=1)
+    spec = fabric_spec("complete(2)", packet_length=1, flit_width=1)
     fabric, bare = emit_fabric(spec, wrapper=True), emit_fabric(spec)
     wrappers = ["fabric.svh", "fabric_wrap.sv", "fabric_flat.v", "fabric_pkg.vhd", "fabric_vhdl.vhd"]
     assert fabric.manifest["files"] == ["fabric.sv", *wrappers, "fabric.core"]

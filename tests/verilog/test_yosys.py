@@ -9,15 +9,14 @@ import pytest
 from amaranth.back.verilog import YosysError, find_yosys
 
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.ejection import ejection_buffer
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.verilog import module_script
 from hdnhw.verilog.yosys import run_scripts
+from tests.specs import fabric_spec
 
 
 def test_each_script_starts_anew():
-    machines = [make_machine(FabricSpec(network=parse("cube(1)"), packet_length=length)) for length in (2, 3)]
+    machines = [make_machine(fabric_spec("cube(1)", packet_length=length)) for length in (2, 3)]
     scripts = [module_script(ejection_buffer(machine), "ejection", flatten=True) for machine in machines]
     yosys = find_yosys(lambda _: True)
     alone = [yosys.run(["-q", "-"], script, ignore_warnings=True) for script in scripts]

@@ -10,8 +10,7 @@ from hdnhw.endpoints.axi_stream.format import PacketKind
 from hdnhw.endpoints.axi_stream.format_pool import pool_of
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 SIZES = {
     "one header flit": ("torus(5)", 32, 8, AxiStreamSpec(max_frame=128, tuser_width=3)),
@@ -53,7 +52,7 @@ class Rig:
 
     def __init__(self, name, node=1):
         text, width, length, endpoints = SIZES[name]
-        spec = FabricSpec(network=parse(text), flit_width=width, packet_length=length, endpoints=endpoints)
+        spec = fabric_spec(text, flit_width=width, packet_length=length, endpoints=endpoints)
         self.machine = make_machine(spec)
         self.layout, self.format = self.machine.address, self.machine.endpoint_format
         self.pool = pool_of(self.machine)

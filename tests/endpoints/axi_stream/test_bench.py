@@ -9,15 +9,14 @@ import pytest
 
 from hdnhw.endpoints.axi_stream.bench import AxiBench, AxiVerdict, check_frames
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 def bench(text: str, **sizes: int) -> AxiBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     endpoints = {name: sizes.pop(name) for name in ("max_frame", "tuser_width") if name in sizes}
-    spec = FabricSpec(network=parse(text), endpoints=AxiStreamSpec(**endpoints), **sizes)
+    spec = fabric_spec(text, endpoints=AxiStreamSpec(**endpoints), **sizes)
     return AxiBench(emit_fabric(spec))
 
 
@@ -127,4 +126,4 @@ def test_lost_frames_end_the_run_and_fail_it(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_fabric_without_endpoints_has_no_such_bench() -> None:
     with pytest.raises(ValueError, match="axi bench must have a fabric with AXI4-Stream endpoints, not one without"):
-        AxiBench(emit_fabric(FabricSpec(network=parse("complete(2)"))))
+        AxiBench(emit_fabric(fabric_spec("complete(2)")))

@@ -13,10 +13,10 @@ import pytest
 from hdnhw.endpoints.axi_stream.format import FrameFormat
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.machine.flit import FlitFormat
-from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 FABRICS = {
     "two nodes": ("complete(2)", {"packet_length": 4}, {"max_frame": 16}),
@@ -29,7 +29,7 @@ FABRICS = {
 
 def spec_of(name):
     text, sizes, endpoints = FABRICS[name]
-    return FabricSpec(network=parse(text), endpoints=AxiStreamSpec(**endpoints), **sizes)
+    return fabric_spec(text, endpoints=AxiStreamSpec(**endpoints), **sizes)
 
 
 @cache
@@ -142,4 +142,4 @@ def test_output_is_the_same_in_every_process(tmp_path):
 )
 def test_what_does_not_fit(sizes, message):
     with pytest.raises(SpecError, match=f"^{message}$"):
-        emit_fabric(FabricSpec(network=parse("cube(2)"), endpoints=AxiStreamSpec(), **sizes))
+        emit_fabric(fabric_spec("cube(2)", endpoints=AxiStreamSpec(), **sizes))

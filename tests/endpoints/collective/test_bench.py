@@ -22,10 +22,10 @@ from hdnhw.endpoints.collective.sender import Sender
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.timing import SlotTiming
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.sim.compare import log_rows
-from hdnhw.spec import ENGINE_OPERATIONS, EXCHANGE_ORDERS, MOVING, OPERATIONS, FabricSpec
+from hdnhw.spec import ENGINE_OPERATIONS, EXCHANGE_ORDERS, MOVING, OPERATIONS
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 def bench(
@@ -44,7 +44,7 @@ def bench(
     sizes: dict[str, Any] = {"numbers": numbers, "message_packets": message_packets}
     sizes |= {"variable_messages": variable_messages, "order": order}
     engines = CollectiveSpec(operations=operations, root=root, operators=operators, **sizes)
-    return CollectiveBench(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
+    return CollectiveBench(emit_fabric(fabric_spec(text, endpoints=engines, **machine)))
 
 
 @pytest.fixture(scope="module")

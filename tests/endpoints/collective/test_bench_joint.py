@@ -11,10 +11,10 @@ from hdnhw.endpoints.collective.bench_joint import JointBench, draw_case
 from hdnhw.endpoints.collective.format_engines import engines_of
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
-from hdnhw.networks.parse import parse
 from hdnhw.sim.compare import log_rows
-from hdnhw.spec import ENGINE_OPERATIONS, REGISTER_OPERATIONS, FabricSpec
+from hdnhw.spec import ENGINE_OPERATIONS, REGISTER_OPERATIONS
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 ALL = (*ENGINE_OPERATIONS, *REGISTER_OPERATIONS)
 SMALL = ("gather", "allreduce", "barrier", "scan")
@@ -23,7 +23,7 @@ SMALL = ("gather", "allreduce", "barrier", "scan")
 def bench(text: str, operations: tuple[str, ...] = ALL, **machine: int) -> CollectiveBench:
     """Return the bench of a fabric; builds are kept between test runs."""
     engines = CollectiveSpec(operations=operations, root=1, operators=("sum", "max"), numbers="int8")
-    return CollectiveBench.of(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
+    return CollectiveBench.of(emit_fabric(fabric_spec(text, endpoints=engines, **machine)))
 
 
 @pytest.fixture(scope="module")

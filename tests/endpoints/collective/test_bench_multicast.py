@@ -13,9 +13,9 @@ from hdnhw.endpoints.collective.group import Group
 from hdnhw.endpoints.collective.sender import Sender
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.fpga.tools import ToolError
-from hdnhw.networks.parse import parse
-from hdnhw.spec import MULTICAST, FabricSpec
+from hdnhw.spec import MULTICAST
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 OTHERS = ("broadcast", "exchange")
 
@@ -23,7 +23,7 @@ OTHERS = ("broadcast", "exchange")
 def bench(text: str, *operations: str, root: int = 0, message_packets: int = 1, **machine: Any) -> CollectiveBench:
     """Return the bench of a fabric with groups; builds are kept between test runs."""
     engines = CollectiveSpec(operations=(MULTICAST, *operations), root=root, message_packets=message_packets)
-    return CollectiveBench.of(emit_fabric(FabricSpec(network=parse(text), endpoints=engines, **machine)))
+    return CollectiveBench.of(emit_fabric(fabric_spec(text, endpoints=engines, **machine)))
 
 
 def drawn(whole: CollectiveBench, seed: int) -> CollectiveCase:

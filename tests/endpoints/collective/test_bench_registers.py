@@ -10,11 +10,11 @@ from hdnhw.endpoints.collective.bench_registers import RegisterBench
 from hdnhw.endpoints.collective.format_engines import engines_of
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.machine import Machine
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
 from hdnhw.sim.compare import log_rows
 from hdnhw.spec import REGISTER_OPERATIONS, FabricSpec
 from hdnhw.verilog.fabric import emit_fabric, emit_machine
+from tests.specs import fabric_spec
 
 OPERATORS = ("sum", "min", "max", "and", "or", "xor")
 PAUSES = (
@@ -28,7 +28,7 @@ PAUSES = (
 
 def spec_of(text: str, *, operators: tuple[str, ...] = OPERATORS, numbers: str = "int8", **machine: int) -> FabricSpec:
     engines = CollectiveSpec(operations=REGISTER_OPERATIONS, operators=operators, numbers=numbers)
-    return FabricSpec(network=parse(text), endpoints=engines, **machine)
+    return fabric_spec(text, endpoints=engines, **machine)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,8 @@ from hdnhw.endpoints.collective.sorter import sort_layout
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.endpoints.collective.store import MessageStore, StoreReadSignature
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
 from hdnhw.rtl.bits import index_width
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 NODE, BUFFERS, ROUNDS = 2, 20, 16
 
@@ -60,7 +59,7 @@ def joined(length, operation, packets):
     combining = {"operators": ("sum", "xor"), "numbers": "int16"}
     engines = CollectiveSpec(operations=("exchange", operation), message_packets=packets, **combining)
     sizes = {"packet_length": length, "flit_width": 16}
-    return Joined(make_machine(FabricSpec(network=parse("cube(2)"), endpoints=engines, **sizes)))
+    return Joined(make_machine(fabric_spec("cube(2)", endpoints=engines, **sizes)))
 
 
 class Sums:

@@ -6,16 +6,16 @@ import pytest
 
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
-from hdnhw.spec import OPERATIONS, OPERATORS, FabricSpec
+from hdnhw.spec import OPERATIONS, OPERATORS
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 
 def spec_of(text, *, operations=("broadcast", "exchange"), root=0, **sizes):
     about = {name: sizes.pop(name) for name in ("operators", "numbers", *MESSAGES) if name in sizes}
     engines = CollectiveSpec(operations=operations, root=root, **about)
-    return FabricSpec(network=parse(text), endpoints=engines, **sizes)
+    return fabric_spec(text, endpoints=engines, **sizes)
 
 
 MESSAGES = ("message_packets", "variable_messages")

@@ -5,17 +5,16 @@ import re
 import pytest
 
 from hdnhw.endpoints.collective.spec import CollectiveSpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 OPERATIONS = ("gather", "allreduce", "barrier", "scan")
 
 
 def spec_of(text, *, operations=OPERATIONS, numbers="int8", **sizes):
     engines = CollectiveSpec(operations=operations, operators=("sum", "min"), numbers=numbers)
-    return FabricSpec(network=parse(text), endpoints=engines, **sizes)
+    return fabric_spec(text, endpoints=engines, **sizes)
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,15 @@ import re
 import pytest
 
 from hdnhw.endpoints.collective.spec import CollectiveSpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import REGISTER_OPERATIONS, FabricSpec
+from hdnhw.spec import REGISTER_OPERATIONS
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 
 def spec_of(text, *, operations=REGISTER_OPERATIONS, operators=("sum", "min", "and"), numbers="int8", **sizes):
     engines = CollectiveSpec(operations=operations, operators=operators, numbers=numbers)
-    return FabricSpec(network=parse(text), endpoints=engines, **sizes)
+    return fabric_spec(text, endpoints=engines, **sizes)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from hdnhw.endpoints.collective.engine import REACTION, CollectiveEngine
 from hdnhw.endpoints.collective.format_engines import engines_of
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
-from hdnhw.spec import OPERATIONS, FabricSpec
+from hdnhw.spec import OPERATIONS
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 NODE = 0
 ENGINES = CollectiveSpec(operations=("reducescatter",), operators=("sum",), numbers="int16")
@@ -71,7 +71,7 @@ def sum_of(one, other):
 @pytest.mark.parametrize("length", [2, 3, 4, 8])
 def test_what_comes_last_is_in_what_the_next_step_sends_first(simulate, length):
     """A sum leaves as soon as an engine can send it: `REACTION` cycles after the last flit of what is added."""
-    machine = make_machine(FabricSpec(network=parse("cube(2)"), endpoints=ENGINES, packet_length=length, flit_width=16))
+    machine = make_machine(fabric_spec("cube(2)", endpoints=ENGINES, packet_length=length, flit_width=16))
     dut, packets, layout = CollectiveEngine(machine), Packets(machine), machine.address
     assert packets.messages.header_flits == 1
     ports = [send.link.name for send in engines_of(machine).program.sends]
@@ -121,7 +121,7 @@ def test_what_comes_last_is_in_what_the_next_step_sends_first(simulate, length):
 def test_what_comes_for_the_next_run_of_an_operation_waits_for_it(simulate, length, operations):
     """A neighbor's message of the second run comes before the first run has sent what goes the same way."""
     engines = CollectiveSpec(operations=operations, operators=("sum",), numbers="int16")
-    machine = make_machine(FabricSpec(network=parse("cube(2)"), endpoints=engines, packet_length=length, flit_width=16))
+    machine = make_machine(fabric_spec("cube(2)", endpoints=engines, packet_length=length, flit_width=16))
     dut, packets = CollectiveEngine(machine), Packets(machine)
     near, far, third = 2, 1, 3  # neighbors in the first step and in the second one, and who sends to `far` before
     places = {node: machine.address.of_node(node) for node in range(4)}
@@ -190,7 +190,7 @@ def test_what_comes_for_the_next_run_of_an_operation_waits_for_it(simulate, leng
 
 def test_an_expression_is_not_written_out_for_each_place_that_uses_it():
     engines = CollectiveSpec(operations=OPERATIONS, operators=("sum",))
-    text = emit_fabric(FabricSpec(network=parse("cube(3)"), endpoints=engines)).files["fabric_collective.sv"]
+    text = emit_fabric(fabric_spec("cube(3)", endpoints=engines)).files["fabric_collective.sv"]
     written = re.findall(r"^  assign .* = (.*);$", text, re.MULTILINE)
     assert len(written) > 1000
     assert len(written) < 2 * len(set(written)), "half of the text is there already"

@@ -8,13 +8,13 @@ from hdnhw.endpoints.collective.format_engines import engines_of
 from hdnhw.endpoints.collective.group import Group
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
-from hdnhw.spec import JOIN, MULTICAST, FabricSpec
+from hdnhw.spec import JOIN, MULTICAST
+from tests.specs import fabric_spec
 
 
 def machine_of(text, root):
     engines = CollectiveSpec(operations=("broadcast", MULTICAST), root=root)
-    return make_machine(FabricSpec(network=parse(text), endpoints=engines))
+    return make_machine(fabric_spec(text, endpoints=engines))
 
 
 @pytest.mark.parametrize(("text", "root"), [("torus(3, 3)", 4), ("hdn(cube(2), [[0]])", 0), ("hsn(2, cube(2))", 5)])

@@ -11,9 +11,8 @@ from hdnhw.endpoints.collective.joint_engine import JointEngine
 from hdnhw.endpoints.collective.sharing import PacketMerger, PacketSplitter
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.machine.machine import Machine
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import FabricSpec
+from tests.specs import fabric_spec
 
 OPERATIONS = ("allgather", "gather", "allreduce", "join", "multicast", "barrier", "allreduce-short", "exscan")
 LENGTH, BITS = 4, 16
@@ -21,7 +20,7 @@ LENGTH, BITS = 4, 16
 
 def machine_of(operations):
     engines = CollectiveSpec(operations=operations, operators=("sum", "xor"), numbers="int16")
-    spec = FabricSpec(network=parse("cube(1)"), endpoints=engines, packet_length=LENGTH, flit_width=BITS)
+    spec = fabric_spec("cube(1)", endpoints=engines, packet_length=LENGTH, flit_width=BITS)
     return Machine(spec, plan(spec.network))
 
 

@@ -7,10 +7,9 @@ from functools import partial
 import pytest
 
 from hdnhw.endpoints.collective.spec import CollectiveSpec
-from hdnhw.networks.parse import parse
 from hdnhw.proofs.endpoints import prove_endpoints
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 pytestmark = pytest.mark.usefixtures("answers_of_this_run")
 
@@ -18,7 +17,7 @@ prove_barrier = partial(prove_endpoints, properties=["barrier"], seconds=100.0)
 
 
 def emitted(network, operations=("broadcast", "barrier"), **options):
-    return emit_fabric(FabricSpec(network=parse(network), endpoints=CollectiveSpec(operations=operations), **options))
+    return emit_fabric(fabric_spec(network, endpoints=CollectiveSpec(operations=operations), **options))
 
 
 @pytest.fixture(scope="module")

@@ -14,15 +14,15 @@ from hdnhw.endpoints.collective.register_engine import GAPLESS_REACTION, REACTIO
 from hdnhw.endpoints.collective.spec import CollectiveSpec
 from hdnhw.endpoints.collective.stepper import neighbor_pins
 from hdnhw.machine.machine import Machine
-from hdnhw.networks.parse import parse
 from hdnhw.rules.plan import plan
-from hdnhw.spec import REGISTER_OPERATIONS, FabricSpec
+from hdnhw.spec import REGISTER_OPERATIONS
+from tests.specs import fabric_spec
 
 
 def machine_of(text, *, operators=("sum",), numbers="uint8", **options):
     """Return a machine of its own, whose program a test may change."""
     engines = CollectiveSpec(operations=REGISTER_OPERATIONS, operators=operators, numbers=numbers)
-    spec = FabricSpec(network=parse(text), endpoints=engines, **options)
+    spec = fabric_spec(text, endpoints=engines, **options)
     return Machine(spec, plan(spec.network))
 
 

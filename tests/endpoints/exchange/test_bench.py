@@ -15,16 +15,15 @@ from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.measurement.collective import measure_network_exchange
 from hdnhw.networks.build import build
-from hdnhw.networks.parse import parse
 from hdnhw.sim.errors import Flip
 from hdnhw.sim.simulator import BUILD_ROOT
-from hdnhw.spec import FabricSpec
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 def run_of(text: str, *, at_once: bool = False, **sizes: int | str) -> tuple[int, int]:
     """Run an exchange twice; return the cycles of the first, and those of the model from reset."""
-    spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
+    spec = fabric_spec(text, endpoints=ExchangeSpec(at_once=at_once), **sizes)
     bench = ExchangeBench(emit_fabric(spec))
     verdict = bench.run_case(ExchangeCase(bench.waits)).verdict
     assert verdict.passed, verdict
@@ -60,7 +59,7 @@ def test_cycles_by_the_timetable(text: str, due: int) -> None:
 @pytest.fixture(scope="module")
 def small() -> ExchangeBench:
     """Return a bench that has run and keeps its files."""
-    spec = FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4, endpoints=ExchangeSpec())
+    spec = fabric_spec("complete(3)", packet_length=2, flit_width=4, endpoints=ExchangeSpec())
     bench = ExchangeBench(emit_fabric(spec), root=BUILD_ROOT / f"a-path-of-many-{'letters-' * 20}")
     assert bench.run_case(ExchangeCase(bench.waits), keep=True).verdict.passed
     return bench
@@ -75,7 +74,7 @@ def verdict_of(bench: ExchangeBench, folder: Path, change: Callable[[Any], Any],
 
 def test_a_small_exchange(small: ExchangeBench, tmp_path: Path) -> None:
     verdict = verdict_of(small, tmp_path, str, "result.json")
-    row = measure_network_exchange(FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4), words=2)
+    row = measure_network_exchange(fabric_spec("complete(3)", packet_length=2, flit_width=4), words=2)
     assert verdict.passed
     assert (verdict.packets, verdict.cycles) == (12, (row["cycles"],) * 2)
 
@@ -114,7 +113,7 @@ def test_each_fault_is_seen(small: ExchangeBench, tmp_path: Path) -> None:
 
 
 def test_words_turned_over_are_counted_as_wrong_and_runs_begin_anew_after_resets() -> None:
-    spec = FabricSpec(network=parse("complete(3)"), packet_length=2, flit_width=4, endpoints=ExchangeSpec())
+    spec = fabric_spec("complete(3)", packet_length=2, flit_width=4, endpoints=ExchangeSpec())
     bench = ExchangeBench(emit_fabric(spec), flips=True)
     case = ExchangeCase(
         (9, 18, 4), flips=tuple(Flip(cycle, cycle * 7 // 3 % 3, 1 << cycle % 4) for cycle in range(12, 120, 2))

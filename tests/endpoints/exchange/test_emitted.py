@@ -7,10 +7,9 @@ import pytest
 from hdnhw.endpoints.exchange.emitted import EmittedGenerators
 from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 FABRICS = {
     "holes": ("hdn(torus(3), [[0]])", {"buffers": 4, "flit_width": 10}, False),
@@ -22,7 +21,7 @@ FABRICS = {
 def sources(request, tmp_path):
     """Write the Verilog of each fabric in turn; return its two files."""
     text, sizes, at_once = FABRICS[request.param]
-    spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
+    spec = fabric_spec(text, endpoints=ExchangeSpec(at_once=at_once), **sizes)
     return [path for path in write_fabric(emit_fabric(spec), tmp_path) if path.suffix == ".sv"]
 
 
@@ -31,7 +30,7 @@ def test_tools_have_nothing_to_say(sources, complaints):
 
 
 def emitted(text, *, at_once=False, **sizes):
-    spec = FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes)
+    spec = fabric_spec(text, endpoints=ExchangeSpec(at_once=at_once), **sizes)
     return EmittedGenerators(make_machine(spec), "top", {})
 
 

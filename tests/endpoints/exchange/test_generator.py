@@ -7,9 +7,8 @@ import pytest
 from hdnhw.endpoints.exchange.generator import COUNT_CYCLES, ExchangeGenerator
 from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.machine.machine import make_machine
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.traffic.exchange import exchange_order
+from tests.specs import fabric_spec
 
 SIZES = {
     "one flit": ("torus(3, 5)", 11, 1, 7),
@@ -26,7 +25,7 @@ class Rig:
     def __init__(self, name, *, at_once):
         text, self.width, self.length, self.node = SIZES[name]
         sizes = {"packet_length": self.length, "flit_width": self.width}
-        machine = make_machine(FabricSpec(network=parse(text), endpoints=ExchangeSpec(at_once=at_once), **sizes))
+        machine = make_machine(fabric_spec(text, endpoints=ExchangeSpec(at_once=at_once), **sizes))
         self.network, self.layout, self.dut = machine.network, machine.address, ExchangeGenerator(machine)
         self.address = self.layout.of_node(self.node)
         self.others = [node for node in range(self.network.num_nodes) if node != self.node]

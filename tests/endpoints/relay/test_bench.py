@@ -7,12 +7,11 @@ import pytest
 
 from hdnhw.endpoints.relay.bench import RelayBench
 from hdnhw.endpoints.relay.spec import RelaySpec
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import draw_faults
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric
+from tests.specs import fabric_spec
 
 
 def bench(
@@ -26,7 +25,7 @@ def bench(
 ) -> RelayBench:
     """Return the bench of a fabric with relays; builds are kept between test runs."""
     relays = RelaySpec(waypoints=waypoints, relay_buffers=relay_buffers, relay_queues=relay_queues, timeout=timeout)
-    spec = FabricSpec(network=parse(text), endpoints=relays, dead_pins=True, **sizes)
+    spec = fabric_spec(text, endpoints=relays, dead_pins=True, **sizes)
     return RelayBench(emit_fabric(spec))
 
 

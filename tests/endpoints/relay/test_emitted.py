@@ -8,10 +8,9 @@ import pytest
 from hdnhw.endpoints.relay.format import RelayFormat
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.machine.flit import FlitFormat
-from hdnhw.networks.parse import parse
-from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
+from tests.specs import fabric_spec
 
 FABRICS = {
     "one flit, one slot": ("torus(5)", {"packet_length": 1}, {"relay_buffers": 1, "timeout": 512}),
@@ -25,7 +24,7 @@ FABRICS = {
 
 def spec_of(name):
     text, sizes, endpoints = FABRICS[name]
-    return FabricSpec(network=parse(text), endpoints=RelaySpec(**endpoints), **sizes)
+    return fabric_spec(text, endpoints=RelaySpec(**endpoints), **sizes)
 
 
 @cache
@@ -90,4 +89,4 @@ def test_relays_are_one_module_with_an_address_each(fabric):
 
 def test_what_does_not_fit():
     with pytest.raises(SpecError, match=r"^flit_width must be at least the 12 header bits of relays, not 11$"):
-        emit_fabric(FabricSpec(network=parse("cube(3)"), flit_width=11, endpoints=RelaySpec()))
+        emit_fabric(fabric_spec("cube(3)", flit_width=11, endpoints=RelaySpec()))
