@@ -85,9 +85,6 @@ def compare(
     )
 
 
-def cases_of(specs: Iterable[str], check: Callable[[DualNetwork], dict[str, Any]]) -> list[Case]:
-    """Return a case for each network, with the members that `check` returns for it."""
-    return [
-        Case(network=spec, nodes=network.num_nodes, **check(network))
-        for spec, network in ((spec, dual_net(spec)) for spec in specs)
-    ]
+def cases_of(specs: Iterable[str], check: Callable[[DualNetwork], Case]) -> list[Case]:
+    """Return what `check` returns for each network."""
+    return [check(dual_net(spec)) for spec in specs]

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Any
 
 from hdnhw.claims.claim import Case, Claim, Finding, judge, plain_rows
 from hdnhw.claims.families import cases_of, compare, dual_net
@@ -100,10 +99,10 @@ def _least(network: DualNetwork) -> Fraction | int:
 def delivers() -> Finding:
     """Run Algorithm 2; the executor fails unless every node ends with the messages of all nodes for it."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         messages = {_exchange(network, split=split).messages for split in SPLITS}
         square = network.num_nodes**2
-        return {"published": square, "computed": sorted(messages), "holds": messages == {square}}
+        return compare(network, square, sorted(messages), holds=messages == {square})
 
     return judge(cases_of(SMALL[:6], check), of=f"networks, each with {len(SPLITS)} ways to share a super-node's load")
 
@@ -111,9 +110,9 @@ def delivers() -> Finding:
 def first_stage() -> Finding:
     """Count the words of the first crossing."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         words, half = _stages(network)[0], network.num_nodes // 2
-        return {"published": half, "computed": words, "holds": words == half}
+        return compare(network, half, words)
 
     return judge(cases_of(SMALL, check))
 
@@ -121,14 +120,9 @@ def first_stage() -> Finding:
 def third_stage() -> Finding:
     """Count the words of the second crossing."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         words, nodes = _stages(network)[2], network.num_nodes
-        return {
-            "published": nodes // 2,
-            "computed": words,
-            "holds": words == nodes // 2,
-            "corrected": words == nodes,
-        }
+        return compare(network, nodes // 2, words, corrected=nodes)
 
     place = "the first sentence on this stage: a single message of length n_k m"
     return judge(cases_of(SMALL, check), corrected="t_s + t_w m n_k", elsewhere=place)
@@ -137,16 +131,19 @@ def third_stage() -> Finding:
 def inner_stages() -> Finding:
     """Compare what the exchanges in the clusters take with the recurrence, one node of a super-node getting msg_q."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         expected = _in_clusters(network)
         words = {split: list(_stages(network, split)[1::2]) for split in ("first", "sum")}
-        return {
-            "published": f"{expected} + {expected} words",
-            "computed": " + ".join(map(str, words["first"])),
-            "holds": words["first"] == [expected] * 2,
-            "corrected": words["sum"] == [expected] * 2,
-            "condition": not any(level.super_node_factors for level in network.levels),
-        }
+        return replace(
+            compare(
+                network,
+                f"{expected} + {expected} words",
+                " + ".join(map(str, words["first"])),
+                holds=words["first"] == [expected] * 2,
+                condition=not any(level.super_node_factors for level in network.levels),
+            ),
+            corrected=words["sum"] == [expected] * 2,
+        )
 
     corrected = (
         "msg_q goes to super-node q, each message to its node N = (N_source + N_destination) mod s_k, digit by digit"
@@ -157,14 +154,11 @@ def inner_stages() -> Finding:
 def word_factor() -> Finding:
     """Compare T_(k-1)(n_k/n_(k-1)) with what the cluster exchanges take with messages of one word and of two."""
 
-    def check(length: int, network: DualNetwork) -> dict[str, Any]:
+    def check(length: int, network: DualNetwork) -> Case:
         words, printed = _stages(network)[1] * length, _in_clusters(network)
-        return {
-            "published": f"{printed} words with m = {length}",
-            "computed": words,
-            "holds": words == printed,
-            "corrected": words == printed * length,
-        }
+        return compare(
+            network, f"{printed} words with m = {length}", words, holds=words == printed, corrected=printed * length
+        )
 
     cases = [case for m in (1, 2) for case in cases_of(SMALL[:4], partial(check, m))]
     place = "the solution of the recurrence, T_k(m), which has m"
@@ -174,19 +168,14 @@ def word_factor() -> Finding:
 def argument() -> Finding:
     """Find the length of a base network's messages from what all base exchanges of Algorithm 2 take."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         schedule = exchange_schedule(network, "paper", split="sum")
         words = zip(schedule.steps, execute(schedule).words_per_step, strict=True)
         inside = sum(count for step, count in words if step.stage.startswith("dim"))
         base = dual_net(_spec(network).base)
         length = Fraction(inside, 2 ** len(network.levels) * _exchange(base).words)
         half, ratio = network.num_nodes // 2, Fraction(network.num_nodes, base.num_nodes)
-        return {
-            "published": f"messages of {half} words",
-            "computed": length,
-            "holds": length == half,
-            "corrected": length == ratio,
-        }
+        return compare(network, f"messages of {half} words", length, holds=length == half, corrected=ratio)
 
     place = "the recurrence of stages 2 and 4, T_(k-1)(n_k/n_(k-1)), unrolled with m"
     return judge(cases_of(SMALL, check), corrected="T_0(m n_k/n_0)", elsewhere=place)
@@ -195,10 +184,10 @@ def argument() -> Finding:
 def base_cube() -> Finding:
     """Run a total exchange on n-cubes."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         counted, n = _exchange(network), len(network.factors)
         got, printed = Cost(counted.startups, counted.words), Cost(n, n * 2**n // 2)
-        return {"published": printed, "computed": got, "holds": got == printed}
+        return compare(network, printed, got)
 
     return judge(cases_of([f"cube({n})" for n in range(1, 9)], check))
 
@@ -206,10 +195,10 @@ def base_cube() -> Finding:
 def base_square() -> Finding:
     """Run a total exchange on the 2-cube."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         counted = _exchange(network)
         got, printed = Cost(counted.startups, counted.words), Cost(2, 2)
-        return {"published": printed, "computed": got, "holds": got == printed, "corrected": got == Cost(2, 2 * 2)}
+        return compare(network, printed, got, corrected=Cost(2, 2 * 2))
 
     place = "T_0(m) = n(t_s + t_w m 2^n/2) for n = 2"
     return judge(cases_of(["cube(2)"], check), corrected="2(t_s + 2 t_w m)", elsewhere=place)
@@ -274,14 +263,15 @@ def theorem3() -> Finding:
 def within_theorem3() -> Finding:
     """See where T_k suffices if a message crosses from the node with its destination's digits in SN^k."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         counted, printed = _exchange(network, split="destination"), _theorem3(network)[0]
-        return {
-            "published": printed,
-            "computed": Cost(counted.startups, counted.words),
-            "holds": counted.words <= printed.words and counted.startups <= printed.startups,
-            "condition": all(level.super_node_factors for level in network.levels),
-        }
+        return compare(
+            network,
+            printed,
+            Cost(counted.startups, counted.words),
+            holds=counted.words <= printed.words and counted.startups <= printed.startups,
+            condition=all(level.super_node_factors for level in network.levels),
+        )
 
     condition = "all s_i > 1 and messages cross from the node with the digits N of their destination"
     return judge(cases_of(FAMILY, check), condition=condition)
@@ -291,14 +281,12 @@ def against_least() -> Finding:
     """Compare T_k with the fewest words there can be."""
     corrected = CORRECTED
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         printed, least, right = _theorem3(network)[0], _least(network), corrected_formula(network)
-        return {
-            "published": printed,
-            "computed": f"at least {least} t_w",
-            "holds": printed.words >= least,
-            "corrected": right is not None and right.words >= least,
-        }
+        return replace(
+            compare(network, printed, f"at least {least} t_w", holds=printed.words >= least),
+            corrected=right is not None and right.words >= least,
+        )
 
     return judge(cases_of([*FAMILY, "rdn(cube(2), 2)", "rdn(cube(3), 2)"], check), corrected=corrected)
 
@@ -344,10 +332,10 @@ def figure3() -> Finding:
 def hypercubes() -> Finding:
     """Run the hypercubes of the same sizes."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         counted, printed = _exchange(network), {4: Cost(4, 32), 7: Cost(7, 448)}[len(network.factors)]
         got = Cost(counted.startups, counted.words)
-        return {"published": printed, "computed": got, "holds": got == printed}
+        return compare(network, printed, got)
 
     return judge(cases_of(["cube(4)", "cube(7)"], check))
 

@@ -56,13 +56,9 @@ def _least_steps(network: DualNetwork) -> int:
 def broadcast_bound() -> Finding:
     """Search for the fastest broadcast on small networks."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         steps = _least_steps(network)
-        return {
-            "published": f"{log2(network.num_nodes):.2f}",
-            "computed": steps,
-            "holds": 2**steps >= network.num_nodes,
-        }
+        return compare(network, f"{log2(network.num_nodes):.2f}", steps, holds=2**steps >= network.num_nodes)
 
     specs = [f"complete({n})" for n in range(2, 8)] + [f"torus({n})" for n in range(3, 9)]
     return judge(cases_of([*specs, "cube(2)", "cube(3)", "mesh(3, 2)", "rdn(cube(1), 1)"], check))
@@ -71,9 +67,9 @@ def broadcast_bound() -> Finding:
 def _bound(operation: str) -> Finding:
     """Compare what is counted with p - 1 words."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         got, least = cost_of(operation_schedule(network, operation)).words, network.num_nodes - 1
-        return {"published": least, "computed": got, "holds": got >= least}
+        return compare(network, least, got, holds=got >= least)
 
     return judge(cases_of(["cube(2)", "torus(3, 4)", "complete(6)", *FEW[:2]], check))
 
@@ -165,9 +161,9 @@ def algorithm2() -> Finding:
 def theorem3() -> Finding:
     """Run one-to-all broadcast."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         printed, got = paper_formula(network, "broadcast"), count(network, "broadcast")
-        return {"published": printed, "computed": got, "holds": got == printed}
+        return compare(network, printed, got)
 
     return judge(cases_of(RDNS, check))
 
@@ -175,9 +171,9 @@ def theorem3() -> Finding:
 def _recurrence_holds(operation: str, specs: Sequence[str]) -> Finding:
     """Compare an algorithm with the recurrence for it."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         printed, got = recurrence(network, operation), count(network, operation)
-        return {"published": printed, "computed": got, "holds": got == printed}
+        return compare(network, printed, got)
 
     return judge(cases_of(specs, check))
 
@@ -196,12 +192,12 @@ def exchange_recurrence() -> Finding:
     """Run Algorithm 4 without the messages of nodes for themselves, of the whole and of every call in a cluster."""
     table = []
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         printed, got = recurrence(network, "exchange"), exchange_at_rest(network)
         only, letter = (count(network, "exchange", own=own) for own in (False, True))
         row = {"network": network.spec, "published": printed, "computed": got}
         table.append(row | {"own messages alone left out": only, "to the letter": letter})
-        return {"published": printed, "computed": got, "holds": got == printed}
+        return compare(network, printed, got)
 
     return judge(cases_of([*RDNS, "rdn(torus(3), 2)"], check), table=plain_rows(table))
 
@@ -312,11 +308,11 @@ def alike() -> Finding:
 def message_sizes() -> Finding:
     """Compare what the exchange in the clusters takes with messages of 2 n_(k-1) words."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         inner = inner_network(network)
         length = sum(stages(algorithm(network, "exchange"))[1]) / Fraction(count(inner, "exchange").words)
         printed = 2 * inner.num_nodes
-        return {"published": printed, "computed": length, "holds": length == printed}
+        return compare(network, printed, length)
 
     return judge(cases_of(FEW, check))
 

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from hdnhw.claims.claim import Case, Claim, Finding, judge, plain_rows
-from hdnhw.claims.families import cases_of, dual_net
+from hdnhw.claims.families import cases_of, compare, dual_net
 from hdnhw.claims.rdn_counts import (
     SAMPLED,
     SOURCES,
@@ -272,11 +272,11 @@ def exchange_stages() -> Finding:
 def links() -> Finding:
     """Count the links of RDNs and of cubes of the same size."""
 
-    def check(network: DualNetwork) -> dict[str, Any]:
+    def check(network: DualNetwork) -> Case:
         same = dual_net(f"cube({network.num_nodes.bit_length() - 1})")
         few, many = num_edges(network), num_edges(same)
         holds = same.num_nodes == network.num_nodes and few < many
-        return {"published": "more links in the cube", "computed": f"{few} and {many}", "holds": holds}
+        return compare(network, "more links in the cube", f"{few} and {many}", holds=holds)
 
     return judge(cases_of([RDN1, RDN2], check))
 
