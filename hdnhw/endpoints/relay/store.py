@@ -35,7 +35,15 @@ def queues_at(packets: RelayFormat, kind: int, stop: Value) -> list[Value]:
     return [equals(stop[:bits], number) for number in range(count)] if count > 1 else [Const(1)]
 
 
-class BufferWriteSignature(wiring.Signature):
+class _BufferSignature(wiring.Signature):
+    """What is done with a flit of a buffer in a cycle: `data` is written, ``Out``, or read, ``In``."""
+
+    def __init__(self, packets: RelayFormat, flow: Any) -> None:
+        place = {"slot": Out(buffer_width(packets)), "flit": Out(index_width(packets.flits.packet_length))}
+        super().__init__({"enable": Out(1), **place, "data": flow(packets.flits.flit_width)})
+
+
+class BufferWriteSignature(_BufferSignature):
     """Writing, one flit per cycle.
 
     Members
@@ -45,17 +53,10 @@ class BufferWriteSignature(wiring.Signature):
     """
 
     def __init__(self, packets: RelayFormat) -> None:
-        super().__init__(
-            {
-                "enable": Out(1),
-                "slot": Out(buffer_width(packets)),
-                "flit": Out(index_width(packets.flits.packet_length)),
-                "data": Out(packets.flits.flit_width),
-            }
-        )
+        super().__init__(packets, Out)
 
 
-class BufferReadSignature(wiring.Signature):
+class BufferReadSignature(_BufferSignature):
     """Reading: `data` comes two enabled cycles later, and stays until `enable`.
 
     Members
@@ -65,14 +66,7 @@ class BufferReadSignature(wiring.Signature):
     """
 
     def __init__(self, packets: RelayFormat) -> None:
-        super().__init__(
-            {
-                "enable": Out(1),
-                "slot": Out(buffer_width(packets)),
-                "flit": Out(index_width(packets.flits.packet_length)),
-                "data": In(packets.flits.flit_width),
-            }
-        )
+        super().__init__(packets, In)
 
 
 class PacketMemory(wiring.Component):
