@@ -4,26 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import each
-
 LINE = "collective 'rdn(cube(1), 1)' --op allreduce"
-WRONG = {
-    f"{LINE} --algorithm ring --on rtl": "--algorithm on rtl must be one of short, long, not 'ring'",
-    f"{LINE} --algorithm ring --ports all": "--ports is for schedules over ports; ring routes its messages",
-    f"{LINE} --algorithm doubling --plot a.svg": "--plot is for schedules over ports; doubling routes its messages",
-    "collective 'torus(3)' --op allreduce --algorithm doubling": "doubling is for a power of two of nodes",
-    "collective 'cube(3)' --op scan --sizes 1,2": "--sizes is for allreduce, not for scan",
-    "collective 'cube(3)' --op scan --bandwidth a.svg": "--bandwidth is for allreduce, not for scan",
-    f"{LINE} --sizes 1,2 --words 3": "--sizes compares all algorithms: leave out --words",
-    f"{LINE} --sizes 1,2 --algorithm ring": "--sizes compares all algorithms: leave out --algorithm",
-    f"{LINE} --bandwidth a.svg --steps": "--bandwidth compares all algorithms: leave out --steps",
-    f"{LINE} --sizes 1,2 --ports all": "--sizes is for one port per step, on the schedule or the model",
-    f"{LINE} --sizes 1,x": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '1,x'",
-    f"{LINE} --sizes 0,1": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '0,1'",
-    f"{LINE} --sizes 1,1048577": "--sizes must be words from 1 to 1048576, such as 1,64,4096, not '1,1048577'",
-    f"{LINE} --bandwidth a.doc": "--bandwidth must be a file, one of .svg, .png, .pdf, not 'a.doc'",
-    "collective 'star(4)' --op allreduce --sizes 1 --buffers 8": "--buffers is for a machine: give --on model",
-}
 
 
 @pytest.mark.parametrize("name", ["ring", "doubling"])
@@ -56,11 +37,6 @@ def test_a_picture(result_of):
     result = result_of(f"{LINE} --sizes 1,16 --bandwidth a.svg")
     assert "short_cycles" not in result["sizes"][0]
     assert "All-reduce on rdn(cube(1), 1), 8 nodes" in Path("a.svg").read_text()
-
-
-@each("line", WRONG)
-def test_bad_input_is_one_line(refused, line):
-    assert refused(line).startswith(f"hdnhw: {WRONG[line]}")
 
 
 def test_the_algorithm_is_the_one_that_is_faster_on_the_machine(result_of):

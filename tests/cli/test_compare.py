@@ -10,39 +10,6 @@ from hdnhw.figures.choice import NAMED, PANELS, draw_comparison, draw_front
 from hdnhw.figures.figure import save_figure
 from hdnhw.networks.design import measure
 from hdnhw.networks.parse import parse
-from tests.conftest import each
-
-WRONG = {
-    "no network": ("compare", "the following arguments are required: SPEC"),
-    "one of several": ("compare 'cube(3)' 'klein(3)' 'cube(4)'", "spec 'klein(3)': column 1: network must be one of"),
-    "no such plot": (
-        "compare 'cube(3)' --plot bars.doc",
-        "--plot must be a file, one of .svg, .png, .pdf, not 'bars.doc'",
-    ),
-    "plot in no folder": (
-        "compare 'cube(3)' --plot none/bars.svg",
-        "plot must be in a folder that can be written, not 'none/bars.svg'",
-    ),
-    "no size": ("design --degree 4", "the following arguments are required: --nodes"),
-    "no ports": ("design --nodes 100 --degree 0", "--degree must be 1 to 64, not 0"),
-    "no nodes": ("design --nodes 1 --degree 4", "--nodes must be 2 to 4294967296, not 1"),
-    "not a factor": ("design --nodes 100 --degree 4 --within 0.9", "--within must be 1 to 1000, not 0.9"),
-    "infinitely wide": ("design --nodes 100 --degree 4 --within inf", "--within must be 1 to 1000, not inf"),
-    "short rings": ("design --nodes 100 --degree 4 --longest-ring 4", "--longest-ring must be 8 to 65536, not 4"),
-    "unknown order": (
-        "design --nodes 100 --degree 4 --sort beauty",
-        "sort must be one of cr_w, average_distance, capacity, degree, diameter, links, nodes, not 'beauty'",
-    ),
-    "none listed": ("design --nodes 100 --degree 4 --limit 0", "--limit must be at least 1, not 0"),
-    "no candidate": (
-        "design --nodes 1000 --degree 1",
-        "no dual-net or product has 500 to 2000 nodes of at most 1 ports",
-    ),
-    "front as text": (
-        "design --nodes 100 --degree 4 --plot front.txt",
-        "plot must be a file, one of .svg, .png, .pdf, not 'front.txt'",
-    ),
-}
 
 
 def result_of(run, line):
@@ -205,9 +172,3 @@ def test_a_picture_of_the_front(run):
     front = result_of(run, "design --nodes 100 --degree 4")["front"]
     named = [row for row in front if f" {row['spec']}: {row['nodes']} nodes" in text]
     assert len(named) == min(len(front), NAMED) > 10
-
-
-@each("what", WRONG)
-def test_bad_input_is_one_line(refused, what):
-    line, message = WRONG[what]
-    assert message in refused(line)

@@ -9,46 +9,7 @@ import pytest
 from hdnhw.cli import main
 from hdnhw.fpga import side_by_side
 from hdnhw.fpga.tools import ToolError
-from tests.conftest import each
 
-WRONG = {
-    "no network": ("machines", "the following arguments are required: SPEC"),
-    "unknown network": ("machines 'klein(3)'", "spec 'klein(3)': column 1: network must be one of"),
-    "no hops": ("machines 'cube(2)' --hops 0", "--hops must be 1 to 1048576, not 0"),
-    "no bits": ("machines 'cube(2)' --packet-bits 0", "--packet-bits must be 1 to 262144, not 0"),
-    "no seeds": ("machines 'cube(2)' --placements 0", "--placements must be 1 to 100, not 0"),
-    "unknown family": ("machines 'cube(2)' --family xc7", "argument --family: must be one of "),
-    "no such plot": (
-        "machines 'cube(2)' --plot front.doc",
-        "--plot must be a file, one of .svg, .png, .pdf, not ",
-    ),
-    "plot in no folder": (
-        "machines 'cube(2)' --plot none/front.svg",
-        "plot must be in a folder that can be written, not 'none/front.svg'",
-    ),
-    "no machine at all": ("machines 'cube(2)' --packet-length 3", "3 flits of 85 bits are no packet of 256 bits"),
-    "no such buffers": (
-        "machines 'cube(2)' --machine '--buffers 3'",
-        "--buffers must be a power of two from 1 to 256 packets per port, not 3",
-    ),
-    "unknown option of a machine": (
-        "machines 'cube(2)' --machine '--depth 3'",
-        "--machine: unrecognized arguments: --depth 3",
-    ),
-    "value of another type": (
-        "machines 'cube(2)' --machine '--buffers many'",
-        "--machine: argument --buffers: invalid int value: 'many'",
-    ),
-    "not an option": (
-        "machines 'cube(2)' --machine 'buffers 4'",
-        "--machine: unrecognized arguments: buffers 4 (did you mean --buffers?)",
-    ),
-    "no end of a quotation": (
-        "machines 'cube(2)' --machine \"--modes 'f\" ",
-        "--machine must be options such as '--buffers 8', not \"--modes 'f\": No closing quotation",
-    ),
-    "a mesh of one node": ("machines 'mesh(1)'", "spec 'mesh(1)': column 1: mesh size must be at least 2, not 1"),
-}
 TWO = "machines 'cube(2)' --machine '--packet-length 4' --machine '' --packet-bits 64"
 
 
@@ -168,9 +129,3 @@ def test_a_picture(run):
     assert text == Path("b.svg").read_text().replace("b.svg", "a.svg")
     assert "ns over 4 hops" in text
     assert "0  4x16 --packet-length 4 --flit-width 16" in text
-
-
-@each("what", WRONG)
-def test_bad_input_is_one_line(refused, what):
-    line, message = WRONG[what]
-    assert message in refused(line)

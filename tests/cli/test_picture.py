@@ -13,7 +13,6 @@ import pytest
 
 from hdnhw.library.papers import PICTURES
 from hdnhw.networks.build import build
-from tests.conftest import each
 
 DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -458,55 +457,3 @@ def test_colors_of_the_legend_are_those_of_the_edges(draw, options):
 def test_the_papers_figures_are_in_docs(draw, name):
     draw(PICTURES[name].words)
     assert Path("p.svg").read_text() == (DOCS / "papers" / name).read_text()
-
-
-@each(
-    ("options", "why"),
-    [
-        ("--route 0 1 --paths 0 1", "--paths does not go with --route"),
-        ("--route 0 0", "source and destination must be two nodes, not both 0"),
-        ("--route 0 32", r"node of rdn\(cube\(2\), 1\) must be 0 to 31, not 32"),
-        ("--route 0 1 --algorithm flow", "--algorithm of --route must be one of paper, hop, not 'flow'"),
-        ("--paths 0 1 --algorithm hop", "--algorithm of --paths must be one of address, short, flow, paper, not 'hop'"),
-        ("--algorithm paper", "--algorithm is for --route and --paths"),
-        ("--modes f", "--modes is for --route and --paths"),
-        ("--route 0 1 --algorithm paper --modes f", "modes and lanes belong to the hop algorithm, not to the paper's"),
-        ("--route 0 1 --waypoints 2", "--waypoints is for a way around what is dead; nothing on the route is"),
-        ("--route 0 3 --dead-nodes 1 2 --waypoints 9", "--waypoints must be 0 to 8, not 9"),
-        ("--route 0 3 --dead-nodes 0", "source must be a healthy node; 0 is dead"),
-        ("--dead-channels 0:dim7", "port of node 0 must be one of dim0, dim1, cross1, not 'dim7'"),
-        ("--step 1", "--step is for --collective"),
-        ("--root 1", "--root is for --collective"),
-        ("--collective exchange", "all steps of an exchange need --root, whose messages are drawn; or give --step"),
-        (
-            "--collective reducescatter",
-            "all steps of a reducescatter need --root, whose result is drawn; or give --step",
-        ),
-        ("--collective broadcast --step 6", "--step must be 0 to 5, or a range such as 0-5, not '6'"),
-        ("--collective broadcast --step 3-1", "--step must be 0 to 5, or a range such as 0-5, not '3-1'"),
-        ("--collective broadcast --schedule paper", "--schedule is for --collective exchange"),
-        ("--collective scatter --dead-nodes 1", "--collective knows of nothing dead: leave out --dead-nodes"),
-        ("--cluster 0 --dead-nodes 1", "--cluster knows of nothing dead: leave out --dead-nodes"),
-        ("--labels name", "argument --labels: must be one of number, address, not 'name'"),
-    ],
-)
-def test_refusals(refused, options, why):
-    assert re.match(f"hdnhw( picture)?: {why}", refused(f"picture 'rdn(cube(2), 1)' {options} -o p.svg"))
-
-
-@each(
-    ("options", "why"),
-    [
-        ("'cube(3)' --fan 0", r"--fan is for dual-nets over products, of a level or more; cube\(3\) is none"),
-        ("'hdn(cube(3), [[0]])' --fan 0 63", "--fan takes two nodes of one cluster; 0 and 63 are in two"),
-        ("'hdn(cube(3), [[0]])' --fan 0 5 7", "--fan takes a node, or two, not 3"),
-        ("'ccc(3)' --cluster 0", r"--cluster is for dual-nets of a level or more; ccc\(3\) is none"),
-        ("'ccc(3)' --collective broadcast", "a schedule in steps is for products, dual-nets"),
-        (
-            "'ccc(3)' --embed 'torus(5)'",
-            r"a host is a product, a dual-net over one, or an HSN over cubes, not ccc\(3\)",
-        ),
-    ],
-)
-def test_refusals_of_networks(refused, options, why):
-    assert re.match(f"hdnhw: {why}", refused(f"picture {options} -o p.svg"))

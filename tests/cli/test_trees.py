@@ -6,25 +6,6 @@ import shlex
 import pytest
 
 from hdnhw.cli import main
-from tests.conftest import each
-
-WRONG = {
-    "one port": ("--op allgather --trees", "--trees is for --ports all"),
-    "a scan": ("--op scan --ports all --trees", "trees are for allgather, reducescatter, allreduce, not for scan"),
-    "a root": ("--op allgather --ports all --trees --root 0", "--root does not go with --trees"),
-    "start-up time": ("--op allgather --ports all --trees --startup-time 0", "--startup-time does not go with --trees"),
-    "a machine": ("--op allgather --ports all --trees --buffers 8", "--buffers does not go with --trees"),
-    "no words": ("--op allgather --ports all --trees --words 0", "--words must be at least 1, not 0"),
-    "many words": (
-        "--op allgather --ports all --trees --words 4194305",
-        "a block must have at most 4194304 words on 8",
-    ),
-}
-
-
-@each(("line", "error"), WRONG.values())
-def test_what_does_not_go_is_refused(refused, line, error):
-    assert refused(f"collective 'cube(3)' {line}").startswith(f"hdnhw: {error}")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """Broadcasts among dead nodes, replayed message by message."""
 
-import re
-
 import networkx
 import numpy as np
-import pytest
 
 from hdnhw.collectives.live import live_broadcast
 from hdnhw.networks.build import build
@@ -71,20 +68,6 @@ def test_what_is_cut_off_is_not_reached():
         found, _ = check(network, faults, int(np.flatnonzero(~faults.nodes)[0]))
         missed += found.reached < found.live
     assert missed
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("--op scatter --dead-nodes 1", "--dead-nodes and --dead-channels are for broadcast, not for scatter"),
-        ("--op broadcast --dead-nodes 0", "--root must be a live node; 0 is dead"),
-        ("--op broadcast --dead-channels 0:up", "port of node 0 must be one of dim0, dim1, dim2, not 'up'"),
-        ("--op broadcast --dead-nodes 1 --words 4", "--words does not go with dead nodes or channels"),
-        ("--op broadcast --dead-nodes 1 --on model", "a broadcast among dead nodes is run on the schedule alone"),
-    ],
-)
-def test_what_is_refused(refused, line, why):
-    assert re.match(f"hdnhw: {why}", refused(f"collective 'cube(3)' {line}"))
 
 
 def test_the_command_shows_steps_and_what_is_not_reached(run):
