@@ -1,4 +1,4 @@
-"""Fabrics with endpoints, changed in their text, and what is found of them."""
+"""Fabrics that are changed in their text, and what is found of them."""
 
 import re
 from dataclasses import replace
@@ -17,11 +17,11 @@ def emitted(endpoints, network=SMALL, **options):
     return emit_fabric(fabric_spec(network, endpoints=endpoints, **options))
 
 
-def changed(fabric, pattern, becomes):
-    """Return a fabric in whose endpoint the first place that is like `pattern` has changed."""
-    file = fabric.endpoints.file
-    text, count = re.subn(pattern, becomes, fabric.files[file], count=1)
-    assert count == 1
+def changed(fabric, pattern, becomes, count=1):
+    """Return a fabric in whose endpoint, or router if it has none, the first places like `pattern` have changed."""
+    file = "fabric.sv" if fabric.endpoints is None else fabric.endpoints.file
+    text, found = re.subn(pattern, becomes, fabric.files[file], count=count, flags=re.MULTILINE)
+    assert found, pattern
     return replace(fabric, files={**fabric.files, file: text})
 
 

@@ -13,6 +13,7 @@ from hdnhw.proofs.delivery import prove_delivery, prove_waiting, unmodeled
 from hdnhw.proofs.inputs import GaplessRig, InjectionRig
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.verilog.fabric import emit_fabric
+from tests.proofs.changed import changed
 from tests.specs import fabric_spec
 
 SECONDS = 100.0
@@ -22,13 +23,6 @@ SMALL = "hdn(cube(1), [[]])"
 @cache
 def emitted(network=SMALL, **options):
     return emit_fabric(fabric_spec(network, **options))
-
-
-def changed(fabric, pattern, becomes):
-    """Return a fabric in whose text the first place that is like `pattern` has changed."""
-    text, count = re.subn(pattern, becomes, fabric.files["fabric.sv"], count=1)
-    assert count == 1
-    return replace(fabric, files={**fabric.files, "fabric.sv": text})
 
 
 def refuted(fabric, part):

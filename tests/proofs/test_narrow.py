@@ -10,6 +10,7 @@ from hdnhw.proofs.finding import BARE, verdict
 from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.wiring import prove_wiring
 from hdnhw.verilog.fabric import emit_fabric
+from tests.proofs.changed import changed
 from tests.specs import fabric_spec
 
 LINE = "hdn(cube(1), [[]])"
@@ -18,12 +19,6 @@ SECONDS = 100.0
 
 def emitted(**options):
     return emit_fabric(fabric_spec(LINE, **options))
-
-
-def changed(fabric, pattern, becomes):
-    text, found = re.subn(pattern, becomes, fabric.text, count=1, flags=re.MULTILINE)
-    assert found, pattern
-    return replace(fabric, files={**fabric.files, "fabric.sv": text})
 
 
 def answers(fabric, bits):

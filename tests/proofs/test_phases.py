@@ -8,6 +8,7 @@ import pytest
 from hdnhw.proofs.phases import prove_phases
 from hdnhw.proofs.wiring import prove_wiring
 from hdnhw.verilog.fabric import emit_fabric
+from tests.proofs.changed import changed
 from tests.specs import fabric_spec
 
 LINE = "hdn(cube(1), [[]])"
@@ -16,12 +17,6 @@ LONG = "long_channel_2_cross1"
 
 def emitted(text=LINE, **options):
     return emit_fabric(fabric_spec(text, **options))
-
-
-def changed(fabric, pattern, becomes, count=1):
-    text, found = re.subn(pattern, becomes, fabric.text, count=count, flags=re.MULTILINE)
-    assert found, pattern
-    return replace(fabric, files={**fabric.files, "fabric.sv": text})
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from hdnhw.proofs.routes import HopTable, prove_arrival, rule_table
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.rules.plan import plan
 from hdnhw.verilog.fabric import emit_fabric
+from tests.proofs.changed import changed
 from tests.specs import fabric_spec
 
 SMALL = fabric_spec("hdn(cube(1), [[]])")
@@ -19,13 +20,6 @@ SMALL = fabric_spec("hdn(cube(1), [[]])")
 
 def answers(fabric):
     return {(one.property, one.part): one for one in prove_routing(fabric)}
-
-
-def changed(fabric, pattern, becomes):
-    """Return a fabric with a text in which one place has changed."""
-    text, count = re.subn(pattern, becomes, fabric.files["fabric.sv"], count=1)
-    assert count == 1
-    return replace(fabric, files={**fabric.files, "fabric.sv": text})
 
 
 @pytest.fixture(scope="module")
