@@ -20,7 +20,7 @@ from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
-from hdnhw.support.manifest import constraints_of
+from hdnhw.support.manifest import constraints_of, parts_of
 from hdnhw.support.naming import named
 from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
@@ -284,8 +284,9 @@ def _modules(files: Mapping[str, str]) -> list[str]:
 
 def _core(manifest: dict[str, Any], sources: list[str]) -> str:
     """Return the FuseSoC core file; its top level is the one with endpoints if there are any."""
+    wires = [f"{one}: {{is_include_file: true}}" for part in parts_of(manifest) if (one := part.get("wires"))]
     return core_text(
-        sources,
+        [*wires, *sources],
         fabric=manifest["fabric"],
         top=manifest["top"],
         description=f"Network on chip {manifest['spec']}: {manifest['routers']} routers",
@@ -485,7 +486,9 @@ def check_place(folder: Path, *, top: str) -> set[str]:
     if there != top:
         raise SpecError(f"output must be a folder for one fabric: {str(folder)!r} has {there!r}, and this is {top!r}")
     shown = {name for name in (READABLE.format(top),) if (folder / name).exists()}
-    return shown | {name for name in names if re.fullmatch(rf"{re.escape(top)}\w*\.(sv|v|svh|vhd|core|sdc|xdc)", name)}
+    return shown | {
+        name for name in names if re.fullmatch(rf"{re.escape(top)}\w*\.(sv|v|svh|vhd|core|sdc|xdc|rdl|dtsi)", name)
+    }
 
 
 def write_fabric(fabric: EmittedFabric, folder: Path) -> list[Path]:

@@ -13,6 +13,7 @@ import fdt
 import jschon
 import numpy as np
 import pytest
+import yaml
 from amaranth.hdl import Const
 from peakrdl_cheader.exporter import CHeaderExporter
 from systemrdl import RDLCompiler
@@ -32,8 +33,10 @@ from hdnhw.networks.parse import parse
 from hdnhw.networks.placing import place
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
+from hdnhw.support.manifest import top_ports
 from hdnhw.verilog.component import fabric_component
-from hdnhw.verilog.fabric import emit_fabric
+from hdnhw.verilog.fabric import check_place, emit_fabric, write_fabric
+from tests.verilog.frontends import elaborate, is_of
 
 SYSTEM = EXAMPLE.format(schema=SCHEMA_FILE, file="soc.toml", name="soc", kinds="")
 
@@ -267,6 +270,35 @@ def test_each_module_is_there_once_whatever_blocks_are_named():
     assert sorted(found) == sorted([*units, "soc_system_crossing", "soc_system"])
     with pytest.raises(SpecError, match="written as Verilog alone"):
         fabric_component(spec)
+
+
+def test_a_design_joins_all_ports_by_the_file_of_wires(tmp_path):
+    spec = system_of(
+        {"name": "cpu", "kind": "axi4-manager", "node": 0, "clock": "fast", "reset": True},
+        {"name": "ram", "kind": "axi4-subordinate", "node": 0, "ranges": [[0, 0x1000]]},
+        {"name": "mic", "kind": "axi-stream-source", "node": 2},
+        {"name": "adc", "kind": "axi-stream-source", "node": 1, "clock": "fast"},
+        {"name": "audio", "kind": "axi-stream-sink", "node": 1},
+    )
+    fabric = emit_fabric(replace(spec, network=parse("torus(3)")), top="noc")
+    write_fabric(fabric, tmp_path)
+    clocks = "aclk", "aresetn", "aclk_fast", "aresetn_fast"
+    lines = [f"module chip (input {', '.join(clocks)});", '`include "noc_system.svh"', "noc_system noc (.*);"]
+    streams = fabric.manifest["endpoints"]["streams"]
+    assert streams == {"sources": {"mic": 0, "adc": 1}, "sinks": {"audio": 0}}
+    lines += [
+        'if (MIC_TID != 0 || ADC_TID != 1 || AUDIO_TDEST != 0) $error("a stream has another number");',
+        "endmodule",
+    ]
+    (tmp_path / "chip.sv").write_text("\n".join(lines))
+    files = [tmp_path / name for name in ("noc.sv", "noc_system.sv", "chip.sv")]
+    compilation, found = elaborate(files, "chip", f"-Wextra -Werror -I{tmp_path}"), []
+    compilation.getRoot().visit(lambda one: found.append(one) if is_of(one, "noc_system") else None)
+    joined = {one.port.name for one in found[0].portConnections if one.expression is not None}
+    assert joined == top_ports(fabric.manifest).keys()
+    core = yaml.safe_load((tmp_path / "noc.core").read_text().removeprefix("CAPI=2:\n"))
+    assert core["filesets"]["rtl"]["files"][0] == {"noc_system.svh": {"is_include_file": True}}
+    assert {"noc_system.svh", "noc.rdl", "noc.dtsi"} <= check_place(tmp_path, top="noc")
 
 
 def test_the_test_of_a_system_knows_the_room_of_its_ranges():

@@ -167,7 +167,7 @@ def elaborate(files: Sequence[Path], chip: str, options: str = "-Wextra -Werror"
 def check_joined(compilation: Any, fabric: EmittedFabric) -> None:
     """Raise BrokenError unless all ports of the fabric in a design are joined, each to something of its own."""
     found: list[Any] = []
-    compilation.getRoot().visit(lambda one: found.append(one) if _is_of(one, fabric.top) else None)
+    compilation.getRoot().visit(lambda one: found.append(one) if is_of(one, fabric.top) else None)
     if len(found) != 1:
         raise BrokenError(f"{len(found)} instances of {fabric.top}")
     joined, names = {}, list[str]()
@@ -183,7 +183,8 @@ def check_joined(compilation: Any, fabric: EmittedFabric) -> None:
         raise BrokenError(f"joined to several ports: {twice}")
 
 
-def _is_of(one: Any, module: str) -> bool:
+def is_of(one: Any, module: str) -> bool:
+    """Return whether a symbol is an instance of a module."""
     return isinstance(one, ast.InstanceSymbol) and one.definition.name == module
 
 

@@ -105,10 +105,28 @@ class EmittedSystem(EmittedEndpoints):
     def beside(self) -> dict[str, str]:
         """See :attr:`EmittedEndpoints.beside`."""
         name, width = self.modules.fabric, self.machine.endpoint_format.address_bits
-        if not any(block.ranges for block in self._blocks):
-            return self._constraints
-        maps = {f"{name}.rdl": system_rdl(name, self._blocks), f"{name}.dtsi": device_tree(name, self._blocks, width)}
-        return self._constraints | maps
+        found = {**self._constraints, self._wires: self._wires_text()}
+        if any(block.ranges for block in self._blocks):
+            found[f"{name}.rdl"] = system_rdl(name, self._blocks)
+            found[f"{name}.dtsi"] = device_tree(name, self._blocks, width)
+        return found
+
+    @property
+    def _wires(self) -> str:
+        return f"{self.top}.svh"
+
+    def _wires_text(self) -> str:
+        """Return what joins the ports of the top level to the wires of a module around it."""
+        memory = self.machine.endpoint_format
+        lines = [
+            f"// Wires to {self.top}: include them where `{self.top} fabric (.*);` stands. Clocks and resets are yours."
+        ]
+        for block in self._blocks:
+            for name, (_, bits) in block_members(memory, block).items():
+                lines.append(f"logic [{bits - 1}:0] {name};" if bits > 1 else f"logic {name};")
+        for field, alike in (("TID", memory.endpoints.sources), ("TDEST", memory.endpoints.sinks)):
+            lines += [f"localparam integer {one.name.upper()}_{field} = {at};" for at, one in enumerate(alike)]
+        return "\n".join([*lines, ""])
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""
@@ -133,6 +151,7 @@ class EmittedSystem(EmittedEndpoints):
             },
             "node_modules": {str(node): part.module for node, part in self._units.items()},
             "constraints": [*self._constraints],
+            "wires": self._wires,
             "ports": ports,
             "packet": self.packet(),
         }
