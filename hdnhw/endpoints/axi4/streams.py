@@ -121,6 +121,7 @@ class StreamRequester(WriteRequester):
         with m.If(part.ready):
             m.d.sync += place.eq(0)
         known = [Const(node, self._layout.width) for node in nodes]
+        destination = chosen_from(known, dest[: (len(known) - 1).bit_length()])
         number = Const(endpoints.sources.index(self._block), 11)
         m.d.comb += [
             beat.valid.eq(packer.o.valid),
@@ -136,8 +137,8 @@ class StreamRequester(WriteRequester):
             about.size.eq((memory.bytes - 1).bit_length()),
             about.fixed.eq(1),
             about.addr.eq(padded(Cat(last, number), len(about.addr))),
-            about.dst.eq(chosen_from(known, dest[: (len(known) - 1).bit_length()])),
-            about.own.eq(equals(self.address, nodes[0]) if len(nodes) == 1 else about.dst == self.address),
+            about.dst.eq(destination),
+            about.own.eq(equals(self.address, nodes[0]) if len(nodes) == 1 else destination == self.address),
             about.refused.eq(0 if self._block.to else ~below(dest, len(nodes))),
             tags.retire.eq(tags.ready),
         ]
