@@ -14,6 +14,8 @@ READY := $(CORE)/libcore.so
 COMPLETE := $(VENV)/.complete
 SITE_TOOLS := build/site-tools
 SITE_READY := $(SITE_TOOLS)/.ready
+RISCV_TOOLS := build/riscv-tools
+RISCV_READY := $(RISCV_TOOLS)/.ready
 SITE_PYTHON := PYTHONPATH=$(CURDIR):$(CURDIR)/$(SITE_TOOLS) JUPYTER_PATH=$(CURDIR)/$(SITE_TOOLS)/share/jupyter $(BIN)/python
 
 EXAMPLES := $(patsubst examples/%/run.sh,example-%,$(wildcard examples/*/run.sh))
@@ -115,6 +117,9 @@ $(BENCHES): bench-%: $(COMPLETE)
 $(EXAMPLES): example-%: $(COMPLETE)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/$*/run.sh
 
+example-riscv: export PYTHONPATH := $(CURDIR)/$(RISCV_TOOLS)
+example-riscv: $(RISCV_READY)
+
 docs: $(COMPLETE) docs-machines ## pictures, consoles and tables of README and docs anew, and docs/papers; TRACES names a folder with those of Netrace
 	for made in pictures waves consoles tables; do $(BIN)/python -m bench.$$made || exit; done
 	$(BIN)/hdnhw papers -o docs/papers
@@ -156,10 +161,15 @@ $(COMPLETE): requirements-tests.txt $(INSTALLED) | $(READY)
 	$(PINNED) requirements-tests.txt
 	touch $@
 
-# The site's tools, and Chromium, stand in folders of their own, so that what is tested has nothing of them.
+# The site's tools, Chromium and the compiler of an example stand in folders of their own, so that what is tested has nothing of them.
 $(SITE_READY): website/requirements.txt $(COMPLETE)
 	rm -rf $(SITE_TOOLS)
 	$(PINNED) website/requirements.txt --target $(SITE_TOOLS)
+	touch $@
+
+$(RISCV_READY): examples/riscv/requirements.txt | $(COMPLETE)
+	rm -rf $(RISCV_TOOLS)
+	$(PINNED) examples/riscv/requirements.txt --target $(RISCV_TOOLS)
 	touch $@
 
 .browser/.ready: requirements-browser.txt | $(COMPLETE)

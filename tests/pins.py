@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ("requirements.txt", "requirements-tests.txt")
 """What is installed into `.venv`."""
-FILES = (*ENVIRONMENT, "requirements-browser.txt", "website/requirements.txt")
+FILES = (*ENVIRONMENT, "requirements-browser.txt", "examples/riscv/requirements.txt", "website/requirements.txt")
 
 PIN = re.compile(r"^([\w.-]+)==([\w.!+-]+)(?:; (.+?))?(?: \\)?$((?:\n    --hash=\S+(?: \\)?)*)", re.MULTILINE)
 PYTHON = re.compile(r"py3|py2\.py3|cp3\d+")
