@@ -1,4 +1,4 @@
-"""A fabric, or a chip of it, in a LiteX design: a module whose streams, buses and signals are the ports of its text.
+"""A fabric, a chip or a system in a LiteX design: a module whose streams, buses and signals are the ports of its text.
 
 LiteX and Migen are not required by hdnhw: ``pip install 'hdnhw[litex]'``.
 """
@@ -33,7 +33,7 @@ Ports = Mapping[str, Mapping[str, Any]]
 
 
 class NetworkOnChip(LiteXModule):
-    """A fabric that ``hdnhw emit`` has written.
+    """A fabric that ``hdnhw emit`` has written, or a system that ``hdnhw system`` has.
 
     Parameters
     ----------
@@ -56,6 +56,9 @@ class NetworkOnChip(LiteXModule):
         Of AXI4-Stream endpoints: frames that each node sends and receives.
     bus : AXILiteInterface
         Of AXI4-Stream endpoints: the registers. Its addresses begin at a multiple of 0x80000 in the design's.
+    blocks : dict of str to AXIInterface, AXILiteInterface, AXIStreamInterface or Signal
+        Of a system: what each block is joined to, in the clock domain that is named as its clock; and ``NAME_aresetn``
+        of one that may be reset alone.
     inject, eject, operation, message, result : list of Endpoint
         Streams of fabrics that have them, whose payload has the fields of the manifest, or else ``data``; ``last`` is
         the stream's own.
@@ -83,7 +86,11 @@ class NetworkOnChip(LiteXModule):
         self._ports: Ports = top_ports(self.manifest)
         self._clock_domain, self._pins = clock_domain, dict[str, Any]()
         self._domains = self._domains_of_nodes(node_domains)
+        self._blocks: dict[str, Any] = {
+            block["name"]: block for block in self.manifest.get("endpoints", {}).get("options", {}).get("blocks", ())
+        }
         self._join_nodes()
+        self._join_blocks()
         self._join_fabric()
         self.specials += Instance(self.manifest["top"], **self._pins)
         if platform is not None:
@@ -123,10 +130,11 @@ class NetworkOnChip(LiteXModule):
         """Join the ports of no node: clock and reset, the bus of the registers, and signals."""
         bus = None
         for name, port in self._ports.items():
-            if _PORT.fullmatch(name):
+            stem, _, clock = name.partition("_") if self._blocks else (name, "", "")
+            if _PORT.fullmatch(name) or self._block_of(name):
                 continue
-            if name in _CLOCKS:
-                self._join(name, port, _clocked(name, self._clock_domain))
+            if stem in _CLOCKS:
+                self._join(name, port, _clocked(stem, clock or self._clock_domain))
             elif name.startswith(_REGISTERS):
                 if bus is None:
                     bus = axi.AXILiteInterface(address_width=ADDRESS_WIDTH, clock_domain=self._clock_domain)
@@ -149,6 +157,24 @@ class NetworkOnChip(LiteXModule):
             joined = [join(stem, signals, number) for number in range(counts[letter])]
             if stem not in _CLOCKS:
                 setattr(self, stem, joined)
+
+    def _block_of(self, name: str) -> str:
+        """Return the block of a system that a port is of, which has the longest such name; empty if of none."""
+        return max((block for block in self._blocks if name.startswith(f"{block}_")), default="")
+
+    def _join_blocks(self) -> None:
+        """Join the ports of the blocks of a system."""
+        self.blocks: dict[str, Any] = {}
+        groups: dict[str, dict[str, Any]] = {}
+        for name, port in self._ports.items():
+            if block := self._block_of(name):
+                groups.setdefault(block, {})[name.removeprefix(f"{block}_")] = port
+        for block, signals in groups.items():
+            domain = self._blocks[block]["clock"] or self._clock_domain
+            if "aresetn" in signals:
+                pin = f"{block}_aresetn"
+                self.blocks[pin] = self._join_part(pin, {"": signals.pop("aresetn")}, domain)
+            self.blocks[block] = self._join_part(block, signals, domain)
 
     def _join_link(self, stem: str, signals: Ports, number: int) -> Any:
         """Make what stands for a link, whose signals are those of two streams and others."""
@@ -194,8 +220,11 @@ class NetworkOnChip(LiteXModule):
             address = widths["awaddr"]
             if signals["awaddr"]["direction"] == "input":
                 address = max(address, ADDRESS_WIDTH)
-            sizes = {"data_width": widths["wdata"], "address_width": address, "id_width": widths["awid"]}
-            return axi.AXIInterface(**sizes, clock_domain=domain)
+            sizes = {"data_width": widths["wdata"], "address_width": address, "clock_domain": domain}
+            if "awid" not in widths:
+                return axi.AXILiteInterface(**sizes)
+            users = {f"{name}_user_width": widths.get(f"{name}user", 0) for name in ("aw", "ar")}
+            return axi.AXIInterface(**sizes, **users, id_width=widths["awid"])
         raise SpecError(f"port {stem}_{next(iter(signals))} of {self.manifest['top']} is of no interface of LiteX")
 
     def _member(self, one: Any, name: str, signal: str, port: Mapping[str, Any]) -> Any:

@@ -9,12 +9,14 @@ from litex.build.xilinx import XilinxPlatform
 from litex.gen import LiteXModule
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCMini
-from migen import ClockDomain
+from litex.soc.interconnect import axi
+from migen import ClockDomain, Instance
 
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.litex import NetworkOnChip
 from hdnhw.support.errors import SpecError
+from hdnhw.support.manifest import top_ports
 from hdnhw.verilog.fabric import emit_fabric, write_fabric
 from tests.specs import fabric_spec
 
@@ -84,6 +86,32 @@ def test_crossings_are_constrained(clocked):
     assert [path for path, *_ in vivado.sources if not path.endswith(".sv")] == [names[0]]
     assert quartus.toolchain.additional_qsf_commands == [f"set_global_assignment -name SDC_FILE {names[1]}"]
     assert all(path.endswith(".sv") for path, *_ in quartus.sources)
+
+
+def test_blocks_of_a_system_are_of_litex(tmp_path):
+    ranges = {"ranges": [[0, 0x1000]]}
+    blocks = (
+        {"name": "cpu", "kind": "axi4-manager", "node": 0, "data_width": 64, "id_width": 2, "reset": True},
+        {"name": "cpu_rom", "kind": "axi4-lite-subordinate", "node": 0, **ranges, "clock": "slow"},
+        {"name": "sync", "kind": "axi-stream-source", "node": 1, "clock": "slow"},
+        {"name": "audio", "kind": "axi-stream-sink", "node": 1},
+    )
+    endpoints = AxiMemorySpec(memory_bits=12, outstanding=1, user_width=5, blocks=blocks)
+    spec = FabricSpec(network=parse("cube(1)"), flit_width=64, gapless_packets=True, endpoints=endpoints)
+    fabric = emit_fabric(spec, top="noc")
+    write_fabric(fabric, tmp_path)
+    noc = NetworkOnChip(None, tmp_path, clock_domain="fast")
+    cpu, rom, source, sink = (noc.blocks[one["name"]] for one in blocks)
+    assert {*noc.blocks} == {"cpu", "cpu_aresetn", "cpu_rom", "sync", "audio"}
+    assert (cpu.data_width, cpu.id_width, len(cpu.ar.user), cpu.clock_domain) == (64, 2, 5, "fast")
+    assert (type(rom), rom.data_width, rom.address_width, rom.clock_domain) == (axi.AXILiteInterface, 32, 32, "slow")
+    assert (len(source.data), len(source.dest), source.clock_domain, sink.clock_domain) == (32, 1, "slow", "fast")
+    (instance,) = noc.get_fragment().specials
+    joined = {item.name: item.expr for item in instance.items if isinstance(item, Instance.Input | Instance.Output)}
+    assert joined.keys() == top_ports(fabric.manifest).keys()
+    assert (joined["aclk"].cd, joined["aclk_slow"].cd) == ("fast", "slow")
+    assert (joined["cpu_rom_araddr"], joined["cpu_araddr"]) == (rom.ar.addr, cpu.ar.addr)
+    assert (joined["sync_tvalid"], joined["cpu_aresetn"]) == (source.valid, noc.blocks["cpu_aresetn"])
 
 
 @pytest.mark.parametrize("domains", [None, ["east"], "ew"])
