@@ -13,6 +13,7 @@ from typing import Any
 from litex.build.altera.quartus import AlteraQuartusToolchain
 from litex.build.xilinx.vivado import XilinxVivadoToolchain
 from litex.gen import LiteXModule
+from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import axi, stream
 from migen import Cat, ClockSignal, Instance, ResetSignal, Signal
 
@@ -59,6 +60,8 @@ class NetworkOnChip(LiteXModule):
     blocks : dict of str to AXIInterface, AXILiteInterface, AXIStreamInterface or Signal
         Of a system: what each block is joined to, in the clock domain that is named as its clock; and ``NAME_aresetn``
         of one that may be reset alone.
+    regions : dict of str to list of SoCRegion
+        Of a system: where each subordinate is in the addresses of all managers.
     inject, eject, operation, message, result : list of Endpoint
         Streams of fabrics that have them, whose payload has the fields of the manifest, or else ``data``; ``last`` is
         the stream's own.
@@ -88,6 +91,11 @@ class NetworkOnChip(LiteXModule):
         self._domains = self._domains_of_nodes(node_domains)
         self._blocks: dict[str, Any] = {
             block["name"]: block for block in self.manifest.get("endpoints", {}).get("options", {}).get("blocks", ())
+        }
+        self.regions = {
+            name: [SoCRegion(origin=base, size=size) for base, size in block["ranges"]]
+            for name, block in self._blocks.items()
+            if block["ranges"]
         }
         self._join_nodes()
         self._join_blocks()

@@ -97,11 +97,14 @@ def test_blocks_of_a_system_are_of_litex(tmp_path):
         {"name": "audio", "kind": "axi-stream-sink", "node": 1},
     )
     endpoints = AxiMemorySpec(memory_bits=12, outstanding=1, user_width=5, blocks=blocks)
-    spec = FabricSpec(network=parse("cube(1)"), flit_width=64, gapless_packets=True, endpoints=endpoints)
+    spec = fabric_spec("cube(1)", flit_width=64, gapless_packets=True, endpoints=endpoints)
     fabric = emit_fabric(spec, top="noc")
     write_fabric(fabric, tmp_path)
     noc = NetworkOnChip(None, tmp_path, clock_domain="fast")
     cpu, rom, source, sink = (noc.blocks[one["name"]] for one in blocks)
+    assert {name: [(one.origin, one.size) for one in own] for name, own in noc.regions.items()} == {
+        "cpu_rom": [(0, 0x1000)]
+    }
     assert {*noc.blocks} == {"cpu", "cpu_aresetn", "cpu_rom", "sync", "audio"}
     assert (cpu.data_width, cpu.id_width, len(cpu.ar.user), cpu.clock_domain) == (64, 2, 5, "fast")
     assert (type(rom), rom.data_width, rom.address_width, rom.clock_domain) == (axi.AXILiteInterface, 32, 32, "slow")

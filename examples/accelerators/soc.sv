@@ -13,7 +13,7 @@ module soc #(
     input aresetn,
     output done
 );
-    `include "noc_system.svh"
+    `include "noc_system_wires.svh"
     localparam integer SINK[4] = '{SCALE_IN_TDEST, DELTA_IN_TDEST, TOTAL_IN_TDEST, PEAK_IN_TDEST};
     localparam integer SOURCE[4] = '{SCALE_OUT_TID, DELTA_OUT_TID, TOTAL_OUT_TID, PEAK_OUT_TID};
 

@@ -17,7 +17,7 @@ module soc (
     output cpu0_trap,
     output cpu1_trap
 );
-    `include "noc_system.svh"
+    `include "noc_system_wires.svh"
     noc_system fabric (.*);
 
     `PROCESSOR(cpu0, 32'h1000_1000);

@@ -283,7 +283,7 @@ def test_a_design_joins_all_ports_by_the_file_of_wires(tmp_path):
     fabric = emit_fabric(replace(spec, network=parse("torus(3)")), top="noc")
     write_fabric(fabric, tmp_path)
     clocks = "aclk", "aresetn", "aclk_fast", "aresetn_fast"
-    lines = [f"module chip (input {', '.join(clocks)});", '`include "noc_system.svh"', "noc_system noc (.*);"]
+    lines = [f"module chip (input {', '.join(clocks)});", '`include "noc_system_wires.svh"', "noc_system noc (.*);"]
     streams = fabric.manifest["endpoints"]["streams"]
     assert streams == {"sources": {"mic": 0, "adc": 1}, "sinks": {"audio": 0}}
     lines += [
@@ -297,8 +297,8 @@ def test_a_design_joins_all_ports_by_the_file_of_wires(tmp_path):
     joined = {one.port.name for one in found[0].portConnections if one.expression is not None}
     assert joined == top_ports(fabric.manifest).keys()
     core = yaml.safe_load((tmp_path / "noc.core").read_text().removeprefix("CAPI=2:\n"))
-    assert core["filesets"]["rtl"]["files"][0] == {"noc_system.svh": {"is_include_file": True}}
-    assert {"noc_system.svh", "noc.rdl", "noc.dtsi"} <= check_place(tmp_path, top="noc")
+    assert core["filesets"]["rtl"]["files"][0] == {"noc_system_wires.svh": {"is_include_file": True}}
+    assert {"noc_system_wires.svh", "noc.rdl", "noc.dtsi"} <= check_place(tmp_path, top="noc")
 
 
 def test_the_test_of_a_system_knows_the_room_of_its_ranges():

@@ -113,7 +113,7 @@ class EmittedSystem(EmittedEndpoints):
 
     @property
     def _wires(self) -> str:
-        return f"{self.top}.svh"
+        return f"{self.top}_wires.svh"
 
     def _wires_text(self) -> str:
         """Return what joins the ports of the top level to the wires of a module around it."""
