@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from hdnhw.library.simulation import simulate as simulate
     from hdnhw.library.simulation import sweep as sweep
     from hdnhw.library.systems import system as system
+    from hdnhw.library.watch import watch as watch
     from hdnhw.library.waves import waves as waves
     from hdnhw.networks.parse import parse as parse
     from hdnhw.spec import FabricSpec as FabricSpec

@@ -26,7 +26,9 @@ ADDRESS_WIDTH = 32
 _PORT = re.compile(r"(?P<stem>\w+?)_(?P<letter>[NPK])(?:_(?P<signal>\w+))?")
 _CHANNEL = re.compile(r"(?P<channel>aw|ar|w|b|r)(?P<member>\w+)")
 _CLOCKS = {"clk", "rst", "aclk", "aresetn"}
-_REGISTERS = "s_axil_"
+_BUSES = {"s_axil": "bus", "monitor": "monitor"}
+"""What the names of the ports of an AXI4-Lite subordinate of the whole fabric begin with -> attribute."""
+
 _STREAMS = ("tx", "rx")
 
 Ports = Mapping[str, Mapping[str, Any]]
@@ -62,6 +64,9 @@ class NetworkOnChip(LiteXModule):
         of one that may be reset alone.
     regions : dict of str to list of SoCRegion
         Of a system: where each subordinate is in the addresses of all managers.
+    monitor : AXILiteInterface
+        Of fabrics with a monitor. Its addresses begin at a multiple of 2 to the power of the manifest's
+        ``monitor_map.address_width`` in the design's.
     inject, eject, operation, message, result : list of Endpoint
         Streams of fabrics that have them, whose payload has the fields of the manifest, or else ``data``; ``last`` is
         the stream's own.
@@ -135,19 +140,19 @@ class NetworkOnChip(LiteXModule):
         self._pins[f"{side}_{name}"] = value if len(value) == width else value[:width]
 
     def _join_fabric(self) -> None:
-        """Join the ports of no node: clock and reset, the bus of the registers, and signals."""
-        bus = None
+        """Join the ports of no node: clock and reset, the buses of registers and of a monitor, and signals."""
         for name, port in self._ports.items():
             stem, _, clock = name.partition("_") if self._blocks else (name, "", "")
             if _PORT.fullmatch(name) or self._block_of(name):
                 continue
+            prefix, _, signal = name.rpartition("_")
             if stem in _CLOCKS:
                 self._join(name, port, _clocked(stem, clock or self._clock_domain))
-            elif name.startswith(_REGISTERS):
-                if bus is None:
+            elif prefix in _BUSES:
+                if not hasattr(self, _BUSES[prefix]):
                     bus = axi.AXILiteInterface(address_width=ADDRESS_WIDTH, clock_domain=self._clock_domain)
-                    self.bus = bus
-                self._join(name, port, self._member(bus, name, name.removeprefix(_REGISTERS), port))
+                    setattr(self, _BUSES[prefix], bus)
+                self._join(name, port, self._member(getattr(self, _BUSES[prefix]), name, signal, port))
             else:
                 signal = Signal(port["width"], name=name)
                 setattr(self, name, signal)

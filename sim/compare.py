@@ -10,6 +10,18 @@ import numpy.typing as npt
 
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.machine.machine import Machine
+from hdnhw.machine.monitor import (
+    IDENTIFICATION,
+    IDENTITY,
+    LEVEL_WIDTH,
+    SENT,
+    STALLED,
+    STATE,
+    WORD_BYTES,
+    MonitorMap,
+    words_of,
+)
+from hdnhw.model.counts import Counts
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.topology.metrics import distances_from, neighbor_table
 
@@ -41,6 +53,8 @@ class StreamVerdict:
         Pairs whose path is not the plan's or whose hop count contradicts breadth-first search (hops test).
     cycles : int
         Cycles until the last packet left.
+    word_mismatches : int
+        Words of a monitor that are not what the model has counted.
     """
 
     packets: int
@@ -52,6 +66,7 @@ class StreamVerdict:
     head_mismatches: int
     hop_mismatches: int
     cycles: int
+    word_mismatches: int = 0
 
     @property
     def passed(self) -> bool:
@@ -62,7 +77,7 @@ class StreamVerdict:
     def faults(self) -> int:
         """How much differs: the sum of all counts of losses and mismatches."""
         mismatches = self.payload_mismatches + self.cycle_mismatches + self.head_mismatches + self.hop_mismatches
-        return self.lost + self.misrouted + mismatches
+        return self.lost + self.misrouted + mismatches + self.word_mismatches
 
 
 def _pieces(path: Path) -> list[str]:
@@ -203,6 +218,46 @@ def check_ejections(folder: Path, flits: FlitFormat, dropped: int, hop_mismatche
         hop_mismatches=hop_mismatches,
         cycles=int(rows["cycle"][-1]) + 1 if len(rows) else 0,
     )
+
+
+def count_word_mismatches(folder: Path, machine: Machine, counts: Counts, dropped: npt.NDArray[np.int64]) -> int:
+    """Return how many words of a monitor, read when all packets have gone, are not what the model has counted.
+
+    Packets for no node are counted by the model when they are taken; a router, which drops them, does not count them.
+    """
+    own, sent = MonitorMap.of(machine), counts.sent.copy()
+    sent[:, -1, 0] -= dropped
+    values = {SENT: sent, STALLED: counts.stalled[..., np.newaxis], STATE: counts.most << LEVEL_WIDTH}
+    words = list(map(int, (folder / "words").read_text().split()))
+    due = {IDENTITY: IDENTIFICATION}
+    for node in range(own.nodes):
+        own_words = words_of(machine, machine.plan.shape_of(node))
+        for number, word in enumerate(own_words):
+            place = node, word.port, word.vc
+            due[own.address(node, number)] = int(values[word.kind][place]) if word.kind in values else 0
+    return sum(words[address // WORD_BYTES] != value for address, value in due.items())
+
+
+def count_unbalanced(words: Sequence[int], machine: Machine) -> int:
+    """Return how many routers have not sent all packets that came to them, or still have some, by their monitors.
+
+    What a router has sent came to its neighbor, so that words of another router than was asked show. All routers are
+    wrong if nothing was sent at all.
+    """
+    own, network = MonitorMap.of(machine), machine.network
+    local, left, moved = len(network.ports), [0] * own.nodes, 0
+    for node in range(own.nodes):
+        neighbors = network.neighbors(node)
+        for number, word in enumerate(words_of(machine, machine.plan.shape_of(node))):
+            value = words[own.address(node, number) // WORD_BYTES]
+            if word.kind == SENT:
+                left[node] += value if word.port > local else -value
+                if word.port < local:
+                    left[neighbors[network.ports[word.port].name]] += value
+                moved += value
+            elif word.kind != STALLED:
+                left[node] += value & (1 << LEVEL_WIDTH) - 1 if word.kind == STATE else value
+    return sum(map(bool, left)) if moved and words[IDENTITY] == IDENTIFICATION else own.nodes
 
 
 def _hop_table(folder: Path, machine: Machine) -> npt.NDArray[np.int64]:

@@ -6,6 +6,8 @@ Cocotb resets, waits and reads counters.
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import channel_name
@@ -28,7 +30,7 @@ module bench #(
   output reg finished /* verilator public_flat_rw */,
   output reg [31:0] cycle /* verilator public_flat_rw */,
   output reg [31:0] ejected /* verilator public_flat_rw */,
-  output reg [31:0] dropped_total /* verilator public_flat_rw */
+  output reg [31:0] dropped_total /* verilator public_flat_rw */{monitor_ports}
 );
   localparam integer NODES = {nodes};
   localparam integer CHANNELS = {channels};
@@ -227,6 +229,9 @@ FLIP_READ = """    flip_file = $fopen("flips.txt", "r");
 """
 """Reads them from ``flips.txt``: cycle, place and mask of each, by cycle."""
 
+MONITOR_PINS = [f"monitor_{name}" for name in ("araddr", "arvalid", "arready", "rdata", "rresp", "rvalid", "rready")]
+"""Those of a monitor that a bench joins: of a read."""
+
 _DUMP = """    $dumpfile("dump.vcd");
     $dumpvars(3, bench);
 """
@@ -235,8 +240,8 @@ Channels = list[tuple[int, int, str]]
 """Node, port index and port name of every channel."""
 
 
-def _connections(machine: Machine) -> str:
-    lines: list[str] = []
+def _connections(fabric: EmittedFabric) -> str:
+    machine, lines = fabric.machine, list[str]()
     for node in range(machine.network.num_nodes):
         lines += [
             f".inject_{node}_payload(inject_data[{node}])",
@@ -255,7 +260,22 @@ def _connections(machine: Machine) -> str:
             lines += [f".errors_{node}(errors[{node}])", f".bad_{node}(bad[{node}])"]
         if machine.spec.endpoints is not None:
             lines.append(f".counts_{node}(counts[{node}])")
+    if machine.spec.monitor:
+        ports = {name: port for name, port in fabric.manifest["ports"].items() if name.startswith("monitor_")}
+        lines += [f".{name}({name})" for name in MONITOR_PINS]
+        idle = [name for name, port in ports.items() if port["direction"] == "input" and name not in MONITOR_PINS]
+        lines += [f".{name}({ports[name]['width']}'d0)" for name in idle]
+        lines += [f".{name}()" for name in ports if name not in (*MONITOR_PINS, *idle)]
     return "".join(f",\n    {line}" for line in lines)
+
+
+def _monitor_ports(ports: Mapping[str, Any]) -> str:
+    """Return the ports of the bench by which cocotb reads the fabric's monitor."""
+    lines = [
+        f"  {ports[name]['direction']} wire [{ports[name]['width'] - 1}:0] {name} /* verilator public_flat_rw */"
+        for name in MONITOR_PINS
+    ]
+    return "".join(f",\n{line}" for line in lines)
 
 
 def splice_flips(text: str, machine: Machine, channels: Channels) -> str:
@@ -321,7 +341,8 @@ def harness_text(fabric: EmittedFabric, channels: Channels, *, flips: bool = Fal
         advance=ADVANCE,
         length=timing.packet_length,
         width=machine.spec.flit_width,
-        connections=_connections(machine),
+        connections=_connections(fabric),
+        monitor_ports=_monitor_ports(manifest["ports"]) if machine.spec.monitor else "",
         count_wires="" if relays is None else _COUNT_WIRES.format(width=relays["ports"]["counts_N"]["width"]),
         write_counts="" if relays is None else _WRITE_COUNTS,
         paused_wires="  wire [15:0] paused [0:NODES-1];\n" if gapless else "",

@@ -12,7 +12,9 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from hdnhw.fpga.tools import ToolError
 from hdnhw.machine.machine import Machine
+from hdnhw.machine.monitor import MonitorMap
 from hdnhw.model.fabric import FabricModel
+from hdnhw.sim.compare import count_unbalanced
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, BUILD_ROOT, Build, control_text
 from hdnhw.spec import EndpointSpec
 from hdnhw.verilog.fabric import EmittedFabric
@@ -134,6 +136,11 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
         return cls(fabric)
 
     @property
+    def modules(self) -> str:
+        """The modules of cocotb that run, with commas between them."""
+        return self.module
+
+    @property
     def blocks(self) -> list[str]:
         """Names of the modules that Verilator compiles once, whatever there are of them."""
         return self.fabric.blocks
@@ -183,7 +190,7 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
             random = ["+verilator+rand+reset+2", f"+verilator+seed+{self.start}"]
             options["plusargs"] = [*options.get("plusargs", []), *random]
         started = time.monotonic()
-        self.build.run(self.module, folder, **options)
+        self.build.run(self.modules, folder, **options)
         if not self.has_ended(folder):
             raise ToolError(f"the bench did not end, see {folder / 'simulation.log'}")
         return folder, time.monotonic() - started, build_seconds
@@ -211,7 +218,15 @@ class Bench(ABC, Generic[CaseType, VerdictType]):
 
 
 class TopLevelBench(Bench[CaseType, VerdictType]):
-    """A fabric whose ports cocotb drives and watches itself: it is told a case in JSON, and writes a result."""
+    """A fabric whose ports cocotb drives and watches itself: it is told a case in JSON, and writes a result.
+
+    With a monitor, a run fails whose packets are not all counted as come and gone at each router.
+    """
+
+    @property
+    def modules(self) -> str:
+        """See :attr:`Bench.modules`."""
+        return self.module + ",hdnhw.sim.monitored" * self.machine.spec.monitor
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`; cocotb sees all wires of the top level, which of several chips is the system."""
@@ -228,6 +243,19 @@ class TopLevelBench(Bench[CaseType, VerdictType]):
         """See :meth:`Bench.write`."""
         (folder / "case.json").write_text(json.dumps(self.told(case)))
         return {}
+
+    def simulate(self, name: str, write: Callable[[Path], dict[str, Any]]) -> tuple[Path, float, float]:
+        """See :meth:`Bench.simulate`."""
+        if not self.machine.spec.monitor:
+            return super().simulate(name, write)
+        own, around = MonitorMap.of(self.machine), self.fabric.endpoints
+        clock = "clk" if around is None else around.clock
+        told = {"HDNHW_MONITOR": str(own.address(own.nodes, 0)), "HDNHW_CLOCK": clock}
+        found = super().simulate(name, lambda folder: {**write(folder), "extra_env": told})
+        words = list(map(int, (found[0] / "words").read_text().split()))
+        if wrong := count_unbalanced(words, self.machine):
+            raise ToolError(f"the monitors of {wrong} routers have lost count, see {found[0] / 'words'}")
+        return found
 
     def has_ended(self, folder: Path) -> bool:
         """See :meth:`Bench.has_ended`."""

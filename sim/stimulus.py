@@ -201,7 +201,7 @@ def case_of_traffic(test: str, model: FabricModel, traffic: Traffic, terminals: 
     out = destination if model.faults is None else _where_out(plan, model.faults, traffic.first, destination)
     work = 20 * flits.packet_length * (traffic.num_packets + plan.network.num_nodes)
     patience = 1000 + terminals.sink_hold + int(traffic.earliest.max()) + work
-    expected = model.run(traffic, terminals, max_cycles=patience)
+    expected = model.run(traffic, terminals, max_cycles=patience, counting=model.machine.spec.monitor)
     limit = expected.cycles + 200 * flits.packet_length + 1000
     stranded = int((out != destination).sum())
     return Case(test, traffic, terminals, words, out, stranded, model.faults, expected, limit)

@@ -5,7 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hdnhw.sim.compare import StreamVerdict, check_ejections, count_early_mismatches, count_hop_mismatches
+from hdnhw.machine.monitor import MonitorMap
+from hdnhw.sim.compare import (
+    StreamVerdict,
+    check_ejections,
+    count_early_mismatches,
+    count_hop_mismatches,
+    count_word_mismatches,
+)
 from hdnhw.sim.harness import Channels, harness_text, splice_flips
 from hdnhw.sim.runner import Bench, Run, Verdict, reset_environment
 from hdnhw.sim.simulator import BUILD_ROOT
@@ -123,11 +130,17 @@ class StreamBench(HarnessBench[Case, StreamVerdict]):
 
     def write(self, case: Case, folder: Path) -> dict[str, Any]:
         """See :meth:`Bench.write`."""
-        return self.options(write_case(case, folder, self.machine), case.resets)
+        options = self.options(write_case(case, folder, self.machine), case.resets)
+        if self.machine.spec.monitor:
+            own = MonitorMap.of(self.machine)
+            options["extra_env"]["HDNHW_MONITOR"] = str(own.address(own.nodes, 0))
+        return options
 
     def check(self, case: Case, folder: Path) -> StreamVerdict:
         """See :meth:`Bench.check`."""
         hop_mismatches = count_hop_mismatches(folder, self.machine) if case.test == "hops" else 0
         verdict = check_ejections(folder, self.machine.flits, self.dropped(folder), hop_mismatches)
         wrong = count_early_mismatches(folder, self.machine.flits, case.resets)
-        return replace(verdict, cycle_mismatches=verdict.cycle_mismatches + wrong)
+        counts = case.expected.counts
+        words = 0 if counts is None else count_word_mismatches(folder, self.machine, counts, case.expected.dropped)
+        return replace(verdict, cycle_mismatches=verdict.cycle_mismatches + wrong, word_mismatches=words)

@@ -99,6 +99,7 @@ COMMANDS = [
     "sweep",
     "synth",
     "system",
+    "watch",
     "waves",
     "waypoints",
 ]

@@ -23,7 +23,7 @@ from tests.specs import fabric_spec
 FABRICS = {
     "bare": fabric_spec("mesh(3)", packet_length=2, flit_width=120, dead_pins=True, crc=True),
     "axi": fabric_spec("torus(5)", endpoints=AxiStreamSpec(max_frame=64, tuser_width=3)),
-    "axi4": fabric_spec("cube(1)", flit_width=64, endpoints=AxiMemorySpec(memory_bits=14)),
+    "axi4": fabric_spec("cube(1)", flit_width=64, endpoints=AxiMemorySpec(memory_bits=14), monitor=True),
 }
 
 
@@ -58,6 +58,7 @@ def test_axi4_is_of_litex(of_memories):
     assert len(noc.s_axi) == len(noc.m_axi) == 2
     for one, widths in ((noc.s_axi[1], (64, 32, 4)), (noc.m_axi[1], (64, 14, 1))):
         assert (one.data_width, one.address_width, one.id_width, one.clock_domain) == (*widths, "fast")
+    assert (noc.monitor.data_width, noc.monitor.address_width, noc.monitor.clock_domain) == (32, 32, "fast")
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,8 @@ def own_commands() -> dict[str, Command]:
     return {command.name: command for module in modules for command in getattr(module, "COMMANDS", ())}
 
 
-def _print(result: Result, as_json: bool) -> None:
+def print_result(result: Result, *, as_json: bool) -> None:
+    """Print a result, as one JSON object or in lines and tables."""
     if as_json:
         print(json.dumps(result))
         return
@@ -257,7 +258,7 @@ def _run(arguments: Sequence[str]) -> int:
         ranks()  # if they cannot be, it is said now
         with Clock(), told_first(), named_by(flag_of):
             result, status = options.run(options)
-        _print(result, options.json)
+        print_result(result, as_json=options.json)
         sys.stdout.flush()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(str(error.name).partition(".")[0])

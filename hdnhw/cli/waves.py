@@ -5,7 +5,7 @@ from hdnhw.library import waves as library
 from hdnhw.library.result import Result as Found
 
 
-def _tree(found: Found) -> Result:
+def tree(found: Found) -> Result:
     """Return what is printed: each queue below the one that it waits for."""
     rows = [dict(row) for row in found.get("waits", ())]
     for row in rows:
@@ -23,6 +23,6 @@ COMMANDS = (
             "folder": "folder of the emitted fabric",
             "output": "FILE write a VCD of packets, for GTKWave and Surfer",
         },
-        shown=_tree,
+        shown=tree,
     ),
 )

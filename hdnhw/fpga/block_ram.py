@@ -9,12 +9,13 @@ from typing import Any
 
 from hdnhw.fpga.family import BlockRam
 from hdnhw.machine.machine import Machine, make_machine
+from hdnhw.machine.monitor import WORD_WIDTH, MonitorMap
 from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 
 
 def block_rams(machine: Machine, kind: BlockRam, *, routers: int | None = None) -> int:
-    """Return how many block RAMs the packet buffers of a machine take.
+    """Return how many block RAMs the packet buffers of a machine take, and its monitor.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ def block_rams(machine: Machine, kind: BlockRam, *, routers: int | None = None) 
     for port, count in inputs.items():
         num_vcs = plan.num_vcs[network.ports[port].opposite]
         memories.append((count, num_vcs, machine.input_buffers(port)))
-    return sum(
+    counters = nodes * kind.count(MonitorMap.of(machine).words, WORD_WIDTH) if machine.spec.monitor else 0
+    return counters + sum(
         count * kind.count(machine.buffer_words(num_vcs, buffers), machine.word_width)
         for count, num_vcs, buffers in memories
     )

@@ -60,7 +60,7 @@ _step = Function("fabric_step", *(Pointer,), *(Number,) * 3)
 _numbers = Function("fabric_numbers", Pointer, _I64)
 _sources = Function("fabric_sources", Pointer, _I64, _I32, _I32)
 _sinks = Function("fabric_sinks", Pointer, _I64, _I64)
-_counts = Function("fabric_counts", Pointer, _I64, _I64, _I64)
+_counts = Function("fabric_counts", Pointer, _I64, _I64, _I64, _I64)
 
 PACKET_WORDS = 7
 
@@ -234,13 +234,14 @@ class CoreFabric:
         self._sum(tag, taken)
         return tag, taken
 
-    def counts(self) -> tuple[Integers, Integers, Integers]:
+    def counts(self) -> tuple[Integers, Integers, Integers, Integers]:
         nodes = self._nodes * bool(self._counting)
         sent = np.zeros((nodes, self._ports + 2, self._vcs), np.int64)
-        stalled, held = np.zeros((nodes, self._ports + 2), np.int64), np.zeros((nodes, self._queues), np.int64)
-        _counts(self._pointer, sent, stalled, held)
-        self._sum(sent, stalled, held)
-        return sent, stalled, held
+        stalled = np.zeros((nodes, self._ports + 2), np.int64)
+        held, most = np.zeros((2, nodes, self._queues), np.int64)
+        _counts(self._pointer, sent, stalled, held, most)
+        self._sum(sent, stalled, held, most)
+        return sent, stalled, held, most
 
     def _sum(self, *arrays: Any) -> None:
         """Let arrays, in which each rank has what is of its nodes, and zeros, have that of all."""

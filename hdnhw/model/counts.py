@@ -37,12 +37,15 @@ class Counts:
     held : ndarray of int64, shape (nodes, ports + 1, virtual channels)
         Packets in each queue, summed over the slots: those that have come in whole when the slot is allocated, the one
         that leaves in it among them. Queues are those of the inputs in the order of ports, then of injection.
+    most : ndarray of int64, likewise
+        Most packets in each queue in one slot, since reset.
     """
 
     slots: int
     sent: Integers
     stalled: Integers
     held: Integers
+    most: Integers
 
     def since(self, before: "Counts") -> "Counts":
         """Return what has been counted since `before`."""
@@ -51,6 +54,7 @@ class Counts:
             self.sent - before.sent,
             self.stalled - before.stalled,
             self.held - before.held,
+            self.most,
         )
 
 

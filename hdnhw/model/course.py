@@ -169,11 +169,10 @@ class Course:
 
     def counts(self) -> Counts:
         """Return what channels and queues have done since reset; that of no nodes without `counting`."""
-        sent, stalled, held = self.core.counts()
+        sent, stalled, *queues = self.core.counts()
         num_vcs, vcs = self._model.plan.max_vcs, sent.shape[2]
-        return Counts(
-            self.slots, sent[..., :num_vcs], stalled, held.reshape(len(held), sent.shape[1] - 1, vcs)[..., :num_vcs]
-        )
+        held, most = (own.reshape(len(own), sent.shape[1] - 1, vcs)[..., :num_vcs] for own in queues)
+        return Counts(self.slots, sent[..., :num_vcs], stalled, held, most)
 
     @property
     def holds_packets(self) -> bool:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.model.core import HEAD_CYCLE, NODE, TAG, TAIL_CYCLE, Arrivals
+from hdnhw.model.counts import Counts
 from hdnhw.model.course import MAX_CYCLE, Course
 from hdnhw.model.engines import COMPILED, REFERENCE
 from hdnhw.model.reference import Reference
@@ -62,6 +63,7 @@ class Ejections:
     dropped: npt.NDArray[np.int64]
     cycles: int
     flit_hops: int
+    counts: Counts | None = None
 
 
 class FabricModel:
@@ -242,7 +244,13 @@ class FabricModel:
         return Reference(self.machine, terminals, self.faults)
 
     def run(
-        self, traffic: Traffic, terminals: Terminals | None = None, *, max_cycles: int, threads: int = 1
+        self,
+        traffic: Traffic,
+        terminals: Terminals | None = None,
+        *,
+        max_cycles: int,
+        threads: int = 1,
+        counting: bool = False,
     ) -> Ejections:
         """Simulate from reset until every packet with a possible destination has left, or for `max_cycles` cycles.
 
@@ -254,6 +262,8 @@ class FabricModel:
         max_cycles : int
         threads : int
             That share the nodes among them; the result is the same whatever their number.
+        counting : bool
+            Whether to count what channels and queues do.
 
         Returns
         -------
@@ -264,7 +274,7 @@ class FabricModel:
             raise ValueError(f"traffic must have {nodes} sources, not {len(traffic.first) - 1}")
         if count and traffic.earliest.max() > MAX_CYCLE:
             raise ValueError(f"earliest must be at most cycle {MAX_CYCLE}, not {traffic.earliest.max()}")
-        course = self.course(terminals or Terminals(), threads=threads)
+        course = self.course(terminals or Terminals(), counting=counting, threads=threads)
         left = course.advance(self._arrivals(traffic), packets=count, limit=max_cycles)
         cycles = min(course.cycles, max_cycles) if course.packets_gone == count else max_cycles
         head_cycle = np.full(count, -1, np.int64)
@@ -273,7 +283,8 @@ class FabricModel:
         left = left[np.lexsort((left[:, NODE], left[:, TAIL_CYCLE]))]
         packet, node, cycle = left[left[:, TAIL_CYCLE] < cycles][:, [TAG, NODE, TAIL_CYCLE]].astype(np.int64).T
         flit_hops = course.packets_sent * self.timing.packet_length
-        return Ejections(packet, node, cycle, head_cycle, course.dropped, cycles, flit_hops)
+        counts = course.counts() if counting else None
+        return Ejections(packet, node, cycle, head_cycle, course.dropped, cycles, flit_hops, counts)
 
     def _arrivals(self, traffic: Traffic) -> Arrivals:
         """Return packets as their sources get them to send.

@@ -89,6 +89,7 @@ class Router:
     sent: Counter[Way] = field(default_factory=Counter)  # this and what follows: see Counts
     stalled: Counter[int] = field(default_factory=Counter)
     held: Counter[Way] = field(default_factory=Counter)
+    most: Counter[Way] = field(default_factory=Counter)
 
     def waiting(self) -> list[tuple[Way, Packet]]:
         """Return queues with the packets that may leave them: the first, or all that are in virtual output queues."""
@@ -111,7 +112,9 @@ class Router:
         stalled = {packet.way[0] for _, packet in self.waiting()} - grants.keys()
         self.stalled.update(stalled)
         self.sent.update(way for _, way in grants.values())
-        self.held.update({queue: len(packets) for queue, packets in self.queues.items() if packets})
+        level = Counter({queue: len(packets) for queue, packets in self.queues.items()})
+        self.held += level
+        self.most |= level
         return grants
 
     def _separate(self, slot: int) -> Grants:
@@ -390,9 +393,10 @@ class Reference:
     def counts(self) -> Counts:
         nodes, channels, vcs = len(self._routers), self._local + 2, self._plan.max_vcs
         sent, stalled = np.zeros((nodes, channels, vcs), np.int64), np.zeros((nodes, channels), np.int64)
-        held = np.zeros((nodes, channels - 1, vcs), np.int64)
+        held, most = np.zeros((2, nodes, channels - 1, vcs), np.int64)
         for router in self._routers:
-            for counted, counts in ((sent, router.sent), (stalled, router.stalled), (held, router.held)):
+            own = (sent, router.sent), (stalled, router.stalled), (held, router.held), (most, router.most)
+            for counted, counts in own:
                 for place, number in counts.items():
                     counted[router.node][place] = number
-        return Counts(self.slots, sent, stalled, held)
+        return Counts(self.slots, sent, stalled, held, most)

@@ -22,6 +22,7 @@ from hdnhw.proofs.routes import WIRES
 from hdnhw.proofs.search import PROOF_ROOT, Settle, Settled, answer_of, settle
 from hdnhw.proofs.switch import SwitchRig
 from hdnhw.proofs.waiting import WaitingRig
+from hdnhw.verilog.endpoint import MONITOR
 from hdnhw.verilog.fabric import EmittedFabric
 
 Say = Callable[[str], None]
@@ -190,7 +191,7 @@ def _alike(fabric: EmittedFabric, module: str) -> list[list[int]]:
     spec = fabric.machine.spec
     netlist = Netlist(fabric.text, module, (*WIRES, *CHECKED))
     names, ends = netlist.names, (*INCOMING, *OUTGOING)
-    words = {name: nets for name, nets in names.items() if "." not in name and name.endswith(ends)}
+    words = {name: names[name] for name in netlist.ports if name.endswith(ends) and not name.startswith(MONITOR)}
     for name in words:
         words[name] = words[name][: spec.flit_width]
         if spec.crc and name.endswith("data"):

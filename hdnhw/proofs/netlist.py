@@ -159,6 +159,11 @@ class Netlist:
         return {name: wire["bits"] for name, wire in self._module["netnames"].items()}
 
     @property
+    def ports(self) -> list[str]:
+        """The names of the ports."""
+        return list(self._module["ports"])
+
+    @property
     def outputs(self) -> list[str]:
         """The names of the outputs."""
         return [name for name, port in self._module["ports"].items() if port["direction"] == "output"]

@@ -5,12 +5,15 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+from hdnhw.machine.monitor import MonitorMap
 from hdnhw.proofs.finding import Finding
 from hdnhw.proofs.netlist import Net, read_modules
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
+from hdnhw.rtl.monitor.chain import ChainSignature
 from hdnhw.rtl.router import node_pins
 from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.chips import EmittedChips
+from hdnhw.verilog.endpoint import MONITOR
 from hdnhw.verilog.fabric import EmittedFabric
 
 _COUNTS = ("dropped", "paused", "bad")
@@ -60,7 +63,7 @@ class _Wiring:
         Pattern of the names of instances.
     """
 
-    KNOWN = r"(router|ejection|reset)_\d+|long_channel_\d+_\w+"
+    KNOWN = r"(router|ejection|reset)_\d+|long_channel_\d+_\w+|monitor"
 
     def __init__(self, fabric: EmittedFabric, modules: dict[str, Any], top: str = "") -> None:
         self._fabric, self._machine, self._modules = fabric, fabric.machine, modules
@@ -92,6 +95,8 @@ class _Wiring:
                 self._check_dead(node)
             if self._machine.spec.crc:
                 self._check_errors(node)
+        if self._machine.spec.monitor:
+            self._check_monitor()
         self._check_rest()
         return len(self._seen)
 
@@ -197,6 +202,21 @@ class _Wiring:
             self._join((cell, "rst"), (f"reset_{node}", "o"))
         else:
             self._lead((cell, "rst"), "rst")
+
+    def _check_monitor(self) -> None:
+        """Check the chain through all routers by which a monitor is read, and that its bus is that of the fabric."""
+        self._check_kind("monitor", self._fabric.modules.monitor)
+        for pin in self._pins_of("monitor"):
+            side, _, member = pin.partition("__")
+            if side == "axi":
+                self._lead(("monitor", pin), f"{MONITOR}{member}")
+            elif not member:
+                self._lead(("monitor", pin), pin)
+        ends = [("monitor", "o"), *((f"router_{node}", "monitor_o") for node in range(len(self._nodes)))]
+        for node, (cell, end) in enumerate(ends):
+            there, begin = (f"router_{node}", "monitor_i") if node < len(self._nodes) else ("monitor", "i")
+            for member in ChainSignature(MonitorMap.of(self._machine)).members:
+                self._join((cell, f"{end}__{member}"), (there, f"{begin}__{member}"))
 
     def _check_constants(self, node: int) -> None:
         for name, due in self._constants(node).items():

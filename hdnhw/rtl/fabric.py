@@ -10,6 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.machine.machine import Machine
+from hdnhw.machine.monitor import MonitorMap
 from hdnhw.rtl.channel import (
     ChannelSignature,
     arrival_name,
@@ -19,6 +20,8 @@ from hdnhw.rtl.channel import (
 )
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.ejection import ejection_buffer
+from hdnhw.rtl.monitor.chain import ChainSignature
+from hdnhw.rtl.monitor.port import MonitorPort, monitor_members
 from hdnhw.rtl.narrow import channel_between
 from hdnhw.rtl.part import Part, place, wires
 from hdnhw.rtl.ports import DROPPED_WIDTH
@@ -39,6 +42,8 @@ class FabricModules:
         Of each shape of the plan, in their order.
     ejection : str
         Of the ejection buffer.
+    monitor : str
+        Of what a monitor is read by; empty without.
     channels : dict of int to str
         Of the registers of a channel, by the port that it leaves by, where it has some of its own or is narrow.
     reset : str
@@ -48,6 +53,7 @@ class FabricModules:
     top: str
     routers: tuple[str, ...]
     ejection: str
+    monitor: str = ""
     channels: Mapping[int, str] = field(default_factory=dict)
     reset: str = ""
 
@@ -85,6 +91,8 @@ class Fabric(wiring.Component):
         absent in machines without a crc.
     bad : Out(16).array(nodes)
         Packets with a wrong flit that were dropped at each node since reset in place of coming out; absent likewise.
+    monitor : Out(monitor_signature)
+        AXI4-Lite subordinate by which the counters of all routers are read; absent in machines without a monitor.
     """
 
     def __init__(self, machine: Machine, modules: FabricModules | None = None) -> None:
@@ -108,7 +116,7 @@ class Fabric(wiring.Component):
         if spec.crc:
             members["errors"] = Out(ERRORS_WIDTH * ports).array(nodes)
             members["bad"] = Out(ERRORS_WIDTH).array(nodes)
-        return members
+        return members | monitor_members(self.machine)
 
     @cached_property
     def _shapes(self) -> list[RouterShape]:
@@ -155,10 +163,13 @@ class Fabric(wiring.Component):
                 place(m, long, registers[port], members, clocks=clocks[node])
         coming = {behind: ends[channel] for channel, behind in ways.items()}
         coming |= self._elaborate_links(m, begins, clocks)
+        chain = self._elaborate_monitor(m, names.monitor)
         for node, shape in enumerate(self._shapes):
             local = wires(ChannelSignature(machine, num_vcs=1, leads_on=False), channel_name(node, "eject"))
             router = routers[plan.shapes.index(shape)]
             joined = self._of_router(node, begins, coming) | {"eject": local, "inject": taken[node]}
+            if chain:
+                joined |= {"monitor_i": chain[node], "monitor_o": chain[node + 1]}
             if dead:
                 joined |= {"lost": self.lost[node], "dead_o": Cat(dead[node][0]), "dead_i": Cat(dead[node][1])}
             place(m, f"router_{node}", router, joined, clocks=clocks[node])
@@ -179,6 +190,16 @@ class Fabric(wiring.Component):
             clocks.append({"clk": ClockSignal(), "rst": late})
             taken.append({"payload": inject.payload, "valid": inject.valid, "ready": ready})
         return clocks, taken
+
+    def _elaborate_monitor(self, m: Module, module: str) -> list[Any]:
+        """Return, with a monitor, the wires of its chain before each router and behind the last."""
+        if not self.machine.spec.monitor:
+            return []
+        of = MonitorMap.of(self.machine)
+        chain = [wires(ChainSignature(of), f"monitor_{place}") for place in range(len(self._shapes) + 1)]
+        members = {"axi": self.monitor, "o": chain[0], "i": chain[-1]}
+        place(m, "monitor", Part(partial(MonitorPort, self.machine), module), members)
+        return chain
 
     def _channel(self, name: Callable[[int, str], str], node: int, port: int) -> Any:
         """Make the wires of the channel that leaves `node` by `port`."""

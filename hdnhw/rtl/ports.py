@@ -62,6 +62,27 @@ def _members_of_onward(machine: Machine) -> dict[str, Any]:
     return {"neighbors": In(width), "onward": Out(onward_layout(machine))}
 
 
+def _members_of_monitor(machine: Machine, ways: Sequence[Ways]) -> dict[str, Any]:
+    """Return the members that ports have where there is a monitor."""
+    if not machine.spec.monitor:
+        return {}
+    return {
+        "push": Out(len(ways)),
+        "pop": Out(len(ways)),
+        **{f"takes_{vc}": Out(len(own)) for vc, own in enumerate(ways)},
+    }
+
+
+def _elaborate_monitor(m: Module, port: Any, buffer: InputBuffer) -> None:
+    """Let a monitor see what comes, what goes, and which ways packets take."""
+    if port.machine.spec.monitor:
+        m.d.comb += [
+            port.push.eq(Cat(queue.push for queue in buffer.queues)),
+            port.pop.eq(Cat(queue.pop for queue in buffer.queues)),
+        ]
+        m.d.comb += [getattr(port, f"takes_{vc}").eq(queue.out) for vc, queue in enumerate(buffer.queues)]
+
+
 def _behind(neighbors: Value, take: Value) -> Value:
     """Return the packed address of the neighbor at the port that is taken; 0 of ejection."""
     ports = len(take) - 1
@@ -104,6 +125,10 @@ class InputPort(wiring.Component):
         The packed addresses of the router's neighbors; absent without cut-through.
     onward : Out(onward_layout)
         In the commit phase, what the next router does with the packet that has been granted; absent likewise.
+    push, pop : Out
+        With a monitor, a bit for each virtual channel: a packet comes, and one leaves.
+    takes_V : Out
+        Likewise, the ways that packets of virtual channel V take: the first, or all that are in virtual output queues.
     """
 
     def __init__(self, machine: Machine, port: int, ways: Sequence[Ways]) -> None:
@@ -121,7 +146,7 @@ class InputPort(wiring.Component):
             members |= {"dead": In(len(machine.network.ports)), "ignore": In(1)}
         if machine.spec.crc:
             members["errors"] = Out(ERRORS_WIDTH)
-        super().__init__(members | _members_of_onward(machine))
+        super().__init__(members | _members_of_onward(machine) | _members_of_monitor(machine, ways))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -146,6 +171,7 @@ class InputPort(wiring.Component):
         else:
             self._elaborate_arrival(m, buffer, valid, here)
         m.d["sync" if timing.packet_length == 1 else "comb"] += channel.credit.eq(buffer.pops)
+        _elaborate_monitor(m, self, buffer)
         return m
 
     def _elaborate_incoming(self, m: Module, buffer: InputBuffer) -> Value:
@@ -278,8 +304,10 @@ class InjectionPort(wiring.Component):
     paused : Out(16)
         Packets since reset of which a flit was not valid when it was due; stays at its largest value. Absent unless
         packets are gapless.
-    neighbors, onward
+    neighbors, onward, push, pop, takes_0
         As of :class:`InputPort`.
+    blocked : Out(1)
+        With a monitor, in the injection phase, whether a flit has no room.
     """
 
     def __init__(self, machine: Machine, ways: Ways) -> None:
@@ -298,7 +326,9 @@ class InjectionPort(wiring.Component):
             members["paused"] = Out(DROPPED_WIDTH)
         if machine.spec.dead_pins:
             members["dead"] = In(len(machine.network.ports))
-        super().__init__(members | _members_of_onward(machine))
+        if machine.spec.monitor:
+            members["blocked"] = Out(1)
+        super().__init__(members | _members_of_onward(machine) | _members_of_monitor(machine, [ways]))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -313,6 +343,11 @@ class InjectionPort(wiring.Component):
             self._elaborate_gapless(m, buffer, route)
         else:
             self._elaborate_paced(m, buffer, route)
+        _elaborate_monitor(m, self, buffer)
+        if self.machine.spec.monitor:
+            m.d.comb += self.blocked.eq(
+                self.inject.valid & buffer.queues[0].full & self.at[self._timing.injection_phase]
+            )
         return m
 
     def _elaborate_write(self, m: Module, buffer: InputBuffer, position: Value, enable: Value) -> None:

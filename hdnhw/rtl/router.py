@@ -10,12 +10,15 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from hdnhw.machine.machine import Machine
+from hdnhw.machine.monitor import MonitorMap
 from hdnhw.rtl.allocator import Allocator
-from hdnhw.rtl.bits import add, flit_codes, index_width, next_flit
+from hdnhw.rtl.bits import add, any_of, equals, first_of, flit_codes, index_width, next_flit, number_of
 from hdnhw.rtl.buffer import Ways
 from hdnhw.rtl.channel import ChannelSignature, injection_signature
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.counter import count_events
+from hdnhw.rtl.monitor.chain import ChainSignature
+from hdnhw.rtl.monitor.counters import MonitorCounters
 from hdnhw.rtl.ports import DROPPED_WIDTH, InjectionPort, InputPort
 from hdnhw.rtl.queueing import allocator_of
 from hdnhw.rules.plan import RouterShape
@@ -119,6 +122,8 @@ class Router(wiring.Component):
     P_errors : Out(16)
         Of each network port P, packets that came since reset with a flit that is not what its check bits say; absent
         in machines without a crc. If that is the head flit, the packet is ejected here.
+    monitor_i : In(ChainSignature), monitor_o : Out(ChainSignature)
+        From the router before and to the next one, as nodes are numbered; absent in machines without a monitor.
     """
 
     def __init__(self, machine: Machine, shape: RouterShape) -> None:
@@ -146,6 +151,9 @@ class Router(wiring.Component):
             members[outgoing(ports[port].name)] = Out(ChannelSignature(machine, num_vcs=plan.num_vcs[port]))
             if spec.crc:
                 members[errors_of(ports[port].name)] = Out(ERRORS_WIDTH)
+        if spec.monitor:
+            chain = ChainSignature(MonitorMap.of(machine))
+            members |= {"monitor_i": In(chain), "monitor_o": Out(chain)}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -173,7 +181,59 @@ class Router(wiring.Component):
         if machine.spec.dead_pins:
             m.d.comb += allocator.dead.eq(Cat(dead.outgoing[port] for port in self.shape.ports))
             self._elaborate_lost(m, at[machine.timing.update_phase], allocator)
+        if machine.spec.monitor:
+            self._elaborate_monitor(m, at, inputs, ways, allocator)
         return m
+
+    def _elaborate_monitor(
+        self, m: Module, at: Signal, inputs: list[Any], ways: list[list[Ways]], allocator: Allocator
+    ) -> None:
+        """Count, a phase behind the commit, what has been granted of what the queues had.
+
+        They have had it up to the commit, but that matching, if it is early, takes packets out before. All that is seen
+        goes through two registers: the first stands beside the router, and nothing behind it pulls at the router.
+        """
+        machine, timing, local = self.machine, self.machine.timing, len(self.machine.network.ports)
+        m.submodules.monitor = monitor = MonitorCounters(machine, self.shape)
+        connect(m, flipped(self.monitor_i), monitor.i)
+        connect(m, monitor.o, flipped(self.monitor_o))
+
+        def seen(name: str, value: Value) -> Signal:
+            beside, later = (Signal(len(value), name=f"{name}_{place}") for place in ("beside", "seen"))
+            m.d.sync += [beside.eq(value), later.eq(beside)]
+            return later
+
+        looks = seen("looks", at[timing.sample_phase + 1 if timing.matches_early else timing.commit_phase])
+        counts = seen("counts", at[(timing.commit_phase + 1) % timing.packet_length])
+        outputs, queue = (*self.shape.ports, local), 0
+        wanted: list[list[Value]] = [[] for _ in outputs]
+        for unit, of_input in zip(inputs, ways, strict=True):
+            for vc, own in enumerate(of_input):
+                takes, first = seen(f"takes_{queue}", getattr(unit, f"takes_{vc}")), getattr(monitor, f"first_{queue}")
+                for bit, (port, _) in zip(takes, own, strict=True):
+                    wanted[outputs.index(port)].append(bit)
+                m.d.sync += first.eq(Cat(number_of(dict(enumerate(first_of(takes))), len(first) - 1), takes.any()))
+                queue += 1
+        sent, stalled = [], []
+        for number, each in enumerate(wanted):
+            wants = Signal(name=f"wants_{number}")
+            sends = seen(f"sends_{number}", getattr(allocator, f"valid_{number}"))
+            with m.If(looks):
+                m.d.sync += wants.eq(any_of(each))
+            stalled.append(counts & wants & ~sends)
+            void, held = (getattr(allocator, f"{name}_{number}", None) for name in ("void", "vc"))
+            goes = counts & sends if void is None else counts & sends & ~seen(f"void_{number}", void)
+            held = held if held is None else seen(f"vc_{number}", held)
+            vcs = range(allocator.outputs[number][0])
+            sent += [goes] if held is None else [goes & equals(held, one) for one in vcs]
+        push, pop = (seen(name, Cat(getattr(unit, name) for unit in inputs)) for name in ("push", "pop"))
+        m.d.sync += [
+            monitor.looks.eq(looks),
+            monitor.push.eq(push),
+            monitor.pop.eq(pop),
+            monitor.sent.eq(Cat(*sent, push[-1])),
+            monitor.stalled.eq(Cat(*stalled, seen("blocked", inputs[-1].blocked))),
+        ]
 
     def _elaborate_dead(self, m: Module, counts: Value) -> _Dead:
         """Take in what is dead through registers that are not reset."""

@@ -10,6 +10,7 @@ from amaranth.lib import wiring
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.channel import ejection_signature, injection_signature
 from hdnhw.rtl.chip import address_on
+from hdnhw.rtl.monitor.port import monitor_members
 from hdnhw.rtl.part import Part, place, wires
 
 
@@ -51,7 +52,8 @@ class EndpointParts:
 class EndpointFabric(wiring.Component):
     """A fabric and what stands at its terminals; see :class:`hdnhw.rtl.fabric.Fabric`. Members are those of the kind.
 
-    Around a chip it has the members of the chip's links, too, and those of nodes are of its places.
+    Around a chip it has the members of the chip's links, too, and those of nodes are of its places. With a monitor it
+    has the fabric's `monitor`.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class EndpointFabric(wiring.Component):
 
     def __init__(self, machine: Machine, parts: EndpointParts) -> None:
         self.machine, self.parts = machine, parts
-        super().__init__(self._members() | self._link_members())
+        super().__init__(self._members() | self._fabric_members())
 
     def _members(self) -> dict[str, Any]:
         """Return all members."""
@@ -79,9 +81,12 @@ class EndpointFabric(wiring.Component):
         del node
         return self.parts.unit
 
-    def _link_members(self) -> dict[str, Any]:
+    def _fabric_members(self) -> dict[str, Any]:
+        """Return the members that it has from the fabric, or the chip: a monitor, links."""
         chip = self.parts.chip
-        members = {} if chip is None else chip.signature.members
+        if chip is None:
+            return monitor_members(self.machine)
+        members = chip.signature.members
         return {name: members[name] for name in ("chip", "wire_clk", "link") if name in members}
 
     def _address(self, node: int) -> Value:
@@ -103,7 +108,7 @@ class EndpointFabric(wiring.Component):
                 members = {"address": self._address(node), **own(node)}
                 members |= {name: streams[node] for name, streams in terminals.items()}
                 place(m, f"{unit}_{node}", part, members, clocks=clocks or None)
-        members = {**terminals, **told, **{name: getattr(self, name) for name in self._link_members()}}
+        members = {**terminals, **told, **{name: getattr(self, name) for name in self._fabric_members()}}
         own_clocks: Mapping[str, Value] | None = clocks or None
         if self.parts.chip is not None and {*clocks} <= {*self.parts.chip.signature.members}:
             members, own_clocks = members | clocks, {}  # a chip with pins has them among its members

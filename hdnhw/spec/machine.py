@@ -74,6 +74,8 @@ class FabricSpec:
     gapless_packets : bool
         Whether sources promise to send the flits of a packet in consecutive cycles: then routers allocate it when its
         head flit comes, and not when its tail does. Packets that break the promise are counted.
+    monitor : bool
+        Whether routers count what they do, to be read while they run.
     endpoints : EndpointSpec or None
         What stands at the terminals; None for bare streams of flits.
 
@@ -187,6 +189,12 @@ class FabricSpec:
         "sources send the flits of a packet in consecutive cycles, and routers send it on when its head flit "
         "comes; packets that pause inside are counted",
         timed=True,
+        pins=True,
+    )
+    monitor: bool = option(
+        False,
+        Flag,
+        "with counters of channels and queues in each router, read by AXI4-Lite while the fabric runs",
         pins=True,
     )
     endpoints: EndpointSpec | None = None

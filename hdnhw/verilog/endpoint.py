@@ -11,6 +11,9 @@ from hdnhw.rtl.part import Part, unused
 from hdnhw.rtl.terminal import EndpointModules, EndpointParts
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
+MONITOR = "monitor_"
+"""What the names of the ports of a monitor begin with."""
+
 
 class EmittedEndpoints(ABC):
     """The endpoints of a fabric as text: what stands at a terminal, what they share, and the top level.
@@ -152,6 +155,7 @@ class EmittedEndpoints(ABC):
         """The manifest's entry ``endpoints``."""
         endpoints, entry = self.machine.spec.endpoints, self.entry()
         assert endpoints is not None
+        entry["ports"] |= {name: port for name, port in self.fabric_ports.items() if name.startswith(MONITOR)}
         if self._chip is not None:
             entry["ports"] = self._chip.placed(entry["ports"])
             entry["ports"][self.reset] |= {"meaning": "synchronous, active low; of all chips at a time, for 16 cycles"}

@@ -11,7 +11,9 @@ import numpy as np
 
 from hdnhw.endpoints import declared
 from hdnhw.machine.machine import Machine, make_machine
+from hdnhw.machine.monitor import CYCLES, IDENTITY, WORD_WIDTH, MonitorMap, words_of
 from hdnhw.networks.build import build
+from hdnhw.rtl.axi_lite import axi_lite_members, described_members
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.chip import cut_into_chips
 from hdnhw.rtl.fabric import Fabric, FabricModules
@@ -25,7 +27,7 @@ from hdnhw.support.naming import named
 from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
 from hdnhw.verilog.core import core_name, core_text
-from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.endpoint import MONITOR, EmittedEndpoints
 from hdnhw.verilog.keywords import KEYWORDS, VHDL_KEYWORDS
 from hdnhw.verilog.verilog import CLOCKED, digest_of, fabric_modules, fabric_verilog
 from hdnhw.verilog.wrapper.files import WRAPPERS, wrapper_files
@@ -101,7 +103,8 @@ class EmittedFabric:
         around = [] if self.endpoints is None else self.endpoints.blocks
         crossing = [] if self.clocks is None else [self.clocks.crossing]
         chips = [] if self.chips is None else self.chips.blocks
-        return [*self.modules.routers, self.modules.ejection, *self.modules.long, *around, *crossing, *chips]
+        monitor = [self.modules.monitor] if self.modules.monitor else []
+        return [*self.modules.routers, self.modules.ejection, *monitor, *self.modules.long, *around, *crossing, *chips]
 
 
 def emit_fabric(
@@ -169,6 +172,8 @@ def emit_machine(
     _ = machine.plan.circuit_rule
     if node_clocks:
         check_clocks(machine)
+    if machine.spec.monitor and cut.chips is not None:
+        raise SpecError(f"{named('chips')} does not go with {named('monitor')}: its chain goes through one chip")
     laid = None if cut.chips is None else cut_into_chips(machine, cut, node_clocks=node_clocks)
     asked = machine.spec.endpoints
     kind: Any = None if asked is None else declared("emitted")[asked.kind].of(machine)
@@ -264,6 +269,7 @@ def _suffixes() -> list[str]:
         "_channel",
         "_ejection",
         "_reset",
+        "_monitor",
         *(kind.suffix for kind in kinds),
         *below,
         *clocks,
@@ -309,6 +315,7 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
         "routers": network.num_nodes,
         "router_modules": list(modules.routers),
         "ejection_module": modules.ejection,
+        **({"monitor_module": modules.monitor, "monitor_map": _monitor(machine)} if modules.monitor else {}),
         **({"channel_modules": list(modules.long)} if modules.channels else {}),
         "num_vcs": plan.max_vcs,
         "num_vcs_of_port": {port.name: plan.num_vcs[i] for i, port in enumerate(network.ports)},
@@ -334,6 +341,21 @@ def _manifest(machine: Machine, modules: FabricModules, text: str) -> dict[str, 
     if network.num_nodes <= LISTED_ADDRESSES:
         manifest["address"]["of_node"] = [plan.address.of_node(node) for node in range(network.num_nodes)]
     return manifest
+
+
+def _monitor(machine: Machine) -> dict[str, Any]:
+    """Return where the words of a monitor are read."""
+    own = MonitorMap.of(machine)
+    return {
+        "prefix": "monitor",
+        "address_width": own.address_width,
+        "data_width": WORD_WIDTH,
+        "fabric": {"identification": IDENTITY, "cycles": CYCLES},
+        "node_base": own.address(0, 0),
+        "node_stride": own.stride,
+        "words": [[word.name(machine) for word in words_of(machine, shape)] for shape in machine.plan.shapes],
+        "words_of_node": [machine.plan.shapes.index(machine.plan.shape_of(node)) for node in range(own.nodes)],
+    }
 
 
 def _narrow(machine: Machine) -> dict[str, Any]:
@@ -408,7 +430,9 @@ def _ports(machine: Machine) -> dict[str, Any]:
         }
     if spec.dead_pins:
         ports |= _dead_pins(names)
-    return ports | _error_pins(names) if spec.crc else ports
+    if spec.crc:
+        ports |= _error_pins(names)
+    return ports | _monitor_pins(machine) if spec.monitor else ports
 
 
 def _reset_pin(machine: Machine) -> dict[str, Any]:
@@ -468,6 +492,10 @@ def _error_pins(names: list[str]) -> dict[str, Any]:
             "stays at its maximum",
         },
     }
+
+
+def _monitor_pins(machine: Machine) -> dict[str, Any]:
+    return described_members(axi_lite_members(MONITOR, MonitorMap.of(machine).address_width))
 
 
 def check_place(folder: Path, *, top: str) -> set[str]:

@@ -1,11 +1,13 @@
 """A fabric read back from its folder: the text that stands there, and the machine that its manifest is of."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hdnhw.endpoints import declared
+from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
@@ -13,6 +15,8 @@ from hdnhw.spec.options import options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named_by
 from hdnhw.verilog.fabric import EmittedFabric, emit_fabric
+
+Made = TypeVar("Made")
 
 MANIFEST = "manifest.json"
 
@@ -29,13 +33,7 @@ def read_fabric(folder: Path, *, like: EmittedFabric | None = None) -> EmittedFa
         If the folder has no such manifest, or a file of it is missing, no text, or not as it must be.
     """
     text = _read(folder / MANIFEST)
-    try:
-        said = json.loads(text, parse_constant=_refuse)
-        emitted = _emit(said)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-        reason = "nests too deep" if isinstance(error, RecursionError) else reason
-        raise SpecError(f"{folder / MANIFEST} is no manifest of a fabric: {reason}") from error
+    said, emitted = _understood(folder, text, _emit)
     there, made = _without_digests(said), _without_digests(json.loads(emitted.files[MANIFEST]))
     for key in sorted({*there, *made}):
         if there.get(key) != made.get(key):
@@ -47,8 +45,30 @@ def read_fabric(folder: Path, *, like: EmittedFabric | None = None) -> EmittedFa
     return replace(emitted, files={**emitted.files, **texts, MANIFEST: text}, manifest=said)
 
 
-def _emit(said: Any) -> EmittedFabric:
-    """Emit what a manifest says."""
+def read_machine(folder: Path) -> Machine:
+    """Return the machine of the fabric in a folder, by its manifest alone.
+
+    Raises
+    ------
+    SpecError
+        If the folder has no such manifest.
+    """
+    return _understood(folder, _read(folder / MANIFEST), lambda said: make_machine(_spec(said)))[1]
+
+
+def _understood(folder: Path, text: str, make: Callable[[Any], Made]) -> tuple[Any, Made]:
+    """Return what a manifest says, and what is made of it."""
+    try:
+        said = json.loads(text, parse_constant=_refuse)
+        return said, make(said)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        reason = "nests too deep" if isinstance(error, RecursionError) else reason
+        raise SpecError(f"{folder / MANIFEST} is no manifest of a fabric: {reason}") from error
+
+
+def _spec(said: Any) -> FabricSpec:
+    """Return the machine that a manifest says."""
     if not isinstance(said, dict):
         raise ValueError("it must be an object")
     endpoints = said.get("endpoints")
@@ -57,10 +77,15 @@ def _emit(said: Any) -> EmittedFabric:
     if endpoints is not None:
         endpoints = declared("spec")[endpoints["type"]](**endpoints["options"])
     options = {name: said[name] for name in options_of(FabricSpec)}
+    with named_by(str):  # as they stand in the manifest
+        return FabricSpec(network=parse(said["spec"]), endpoints=endpoints, **options)
+
+
+def _emit(said: Any) -> EmittedFabric:
+    """Emit what a manifest says."""
+    spec = _spec(said)
     chips = said.get("chips")
     cut = ChipOptions() if chips is None else ChipOptions(**{name: chips[name] for name in options_of(ChipOptions)})
-    with named_by(str):  # as they stand in the manifest
-        spec = FabricSpec(network=parse(said["spec"]), endpoints=endpoints, **options)
     return emit_fabric(
         spec,
         top=said["fabric"],

@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.ejection import ejection_buffer
 from hdnhw.rtl.fabric import Fabric, FabricModules
+from hdnhw.rtl.monitor.port import MonitorPort
 from hdnhw.rtl.narrow import channel_between
 from hdnhw.rtl.reset import RouterReset
 from hdnhw.rtl.router import Router
@@ -121,7 +122,8 @@ def fabric_modules(machine: Machine, top: str) -> FabricModules:
     of_port = {port: channels[long.index(kind)] for port, kind in enumerate(kinds) if kind[0]}
     routers = numbered(f"{top}_router", len(machine.plan.shapes))
     reset = f"{top}_reset" if machine.spec.reset_registers else ""
-    return FabricModules(top, tuple(routers), f"{top}_ejection", of_port, reset)
+    monitor = f"{top}_monitor" if machine.spec.monitor else ""
+    return FabricModules(top, tuple(routers), f"{top}_ejection", monitor, of_port, reset)
 
 
 def numbered(name: str, count: int) -> list[str]:
@@ -142,5 +144,7 @@ def fabric_verilog(machine: Machine, modules: FabricModules, *, initial: bool = 
     if modules.reset:
         reset = RouterReset(machine.spec.reset_registers)
         scripts.append(module_script(reset, modules.reset, flatten=True, initial=initial))
+    if modules.monitor:
+        scripts.append(module_script(MonitorPort(machine), modules.monitor, flatten=True, initial=initial))
     scripts.append(module_script(Fabric(machine, modules), modules.top, flatten=False))
     return "\n".join(module_texts(scripts))

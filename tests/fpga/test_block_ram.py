@@ -20,7 +20,7 @@ from tests.specs import fabric_spec
 
 ECP5, ICE40 = DEVICES["LFE5U-85F"], DEVICES["iCE40HX8K"]
 SPEC = fabric_spec("hdn(cube(2), [[0]])", packet_length=8, flit_width=32, buffers=4)
-MEMORY = re.compile(r"reg \[(\d+):0\] \S*flits *\[(\d+):0\]")
+MEMORY = re.compile(r"reg \[(\d+):0\] \S*(?:flits|counts) *\[(\d+):0\]")
 
 
 def counted(machine: Machine, kind: BlockRam) -> list[int]:
@@ -69,7 +69,7 @@ def test_devices():
         ("hdn(cube(2), [[0]])", {}),
         ("rdn(cube(3), 1)", {"buffers": 8, "crc": True}),
         ("mesh(3, 4)", {"lanes": 2, "packet_length": 12, "flit_width": 40}),
-        ("torus(5)", {"buffers": 128}),
+        ("torus(5)", {"buffers": 128, "monitor": True}),
         ("torus(5)", {"buffers": 16, "packet_length": 64, "queueing": "voq"}),
     ],
 )

@@ -78,7 +78,7 @@ def soc(tmp_path):
         ("# node = 3", "data_width = 16", 32, "data_width must be 32 or 64 bits for AXI4-Lite, not 16"),
         ("# node = 3", "node = -1", 32, "node must be 0 to 1023, not -1"),
         ("# node = 3", "id_width = 2", 32, "id_width must not be given for an axi4-lite-subordinate"),
-        ('name = "uart"', 'name = "aclk"', 28, "name must not be that of a clock or reset, 'aclk'"),
+        ('name = "uart"', 'name = "aclk"', 28, "name must not be that of a clock, reset or monitor, 'aclk'"),
         ('"1M" }', '"1M" }, { base = 0x8000_0000_8000_0000, size = "1M" }', 25, "these differ in 64"),
         ('"4K" }', '"4K" }, { base = 0x1000_0000, size = "4K" }', 27, "uart and uart have the address 0x10000000"),
         ('name = "soc"', "# a separator of lines in Unicode: \u2028\nnom = 1", 4, "there is no 'nom'"),

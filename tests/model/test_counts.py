@@ -30,7 +30,7 @@ def plan_of(text, lanes=1):
 
 
 def arrays(counts):
-    return counts.sent, counts.stalled, counts.held
+    return counts.sent, counts.stalled, counts.held, counts.most
 
 
 class Run:
@@ -163,9 +163,9 @@ class Replay:
             self.went[tag].append(slot - timing.hop_slots)
 
     def counts(self, slots):
-        """Return (sent, stalled, held) up to a slot."""
+        """Return (sent, stalled, held, most) up to a slot."""
         run, made = self.run, self.run.model.plan
-        sent, held, wanted, used = Counter(), Counter(), {}, set()
+        sent, held, most, wanted, used = Counter(), Counter(), Counter(), {}, set()
         for tag, (source, destination, _) in enumerate(run.packets):
             channels = channels_of(made, run.routes[tag], source, destination)
             sent[channels[0]] += self.came[tag][0] <= slots
@@ -178,8 +178,10 @@ class Replay:
                     wanted.setdefault((queue, slot), []).append((came, channel[:2]))
         heads = {(min(packets)[1], slot) for (_, slot), packets in wanted.items()}
         stalled = Counter(channel for channel, slot in heads - used) + self.sources(slots)
+        for (queue, _), packets in wanted.items():
+            most[queue] = max(most[queue], len(packets))
         shapes = [table.shape for table in arrays(self.snapshots[0])]
-        return [filled(count, shape) for count, shape in zip((sent, stalled, held), shapes, strict=True)]
+        return [filled(count, shape) for count, shape in zip((sent, stalled, held, most), shapes, strict=True)]
 
     def sources(self, slots):
         """Count the slots in which a source has a packet and the queue of injection is full."""
@@ -300,7 +302,7 @@ def test_a_slot_at_least_must_be_counted(model_on):
 def random_counts(made, seed=3):
     rng, ports, nodes = np.random.default_rng(seed), len(made.network.ports), made.network.num_nodes
     sent = np.zeros((nodes, ports + 2, made.max_vcs), np.int64)
-    held = np.zeros((nodes, ports + 1, made.max_vcs), np.int64)
+    held, most = np.zeros((2, nodes, ports + 1, made.max_vcs), np.int64)
     stalled = np.zeros((nodes, ports + 2), np.int64)
     for node in range(nodes):
         for name in made.network.neighbors(node):
@@ -311,7 +313,7 @@ def random_counts(made, seed=3):
             stalled[node, port] = rng.integers(0, 50)
         sent[node, ports:, 0], stalled[node, ports:] = rng.integers(0, 40, 2), rng.integers(0, 40, 2)
         held[node, ports, 0] = rng.integers(0, 200)
-    return Counts(100, sent, stalled, held)
+    return Counts(100, sent, stalled, held, most)
 
 
 @pytest.mark.parametrize("text", ["mesh(3, 2)", "torus(5, 2)", "rdn(torus(5), 1)"])

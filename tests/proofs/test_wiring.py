@@ -182,3 +182,25 @@ def test_any_other_wire_of_a_chip_is_refuted(on_chips, seed):
         except ToolError:
             continue  # two that drive one wire
         assert finding.answer == "refuted", (pin[0], other)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "said"),
+    [
+        (r"", "", ""),
+        (r"\.monitor_i__data\(monitor_1_data\)", ".monitor_i__data(monitor_2_data)", "router_0.monitor_o__data is not"),
+        (r"\.i__asks\(monitor_4_asks\)", ".i__asks(monitor_3_asks)", "router_3.monitor_o__asks is not joined"),
+        (r"\.axi__rdata\(monitor_rdata\)", ".axi__rdata(monitor_wdata)", "monitor.axi__rdata is not the port"),
+        (r"fabric_monitor monitor \(", "fabric_monitor other (", "no instance monitor of fabric_monitor"),
+    ],
+)
+def test_a_monitor_that_is_joined_wrongly_is_refuted(monitored, pattern, becomes, said):
+    text = re.sub(pattern, becomes, monitored.files["fabric.sv"], count=1)
+    finding = prove_wiring(replace(monitored, files={**monitored.files, "fabric.sv": text}))
+    assert finding.answer == ("refuted" if said else "proved")
+    assert said in finding.why
+
+
+@pytest.fixture(scope="module")
+def monitored():
+    return emit_fabric(fabric_spec("cube(2)", monitor=True))

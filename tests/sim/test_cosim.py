@@ -20,7 +20,7 @@ from hdnhw.multipath.waypoints import RouteTable
 from hdnhw.rules.plan import plan
 from hdnhw.sim.compare import StreamVerdict
 from hdnhw.sim.runner import Run
-from hdnhw.sim.stimulus import case_of_traffic, load_case
+from hdnhw.sim.stimulus import case_of_traffic, load_case, make_case
 from hdnhw.sim.streams import HarnessBench, StreamBench
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.faults import Faults, draw_faults
@@ -329,6 +329,28 @@ def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model() -> None:
     run = StreamBench(emit_machine(Machine(spec, broken))).run("random", packets=20_000)
     assert run.verdict.lost > 10_000
     assert run.verdict.cycle_mismatches == 0, "model and Verilog must stop in the same state"
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("rdn(cube(1), 1)", {}),
+        ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2}),
+        ("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8}),
+        ("hdn(cube(1), [[0]])", {"switching": "cut-through"}),
+        ("rdn(cube(1), 1)", {"gapless_packets": True, "packet_length": 4, "crc": True}),
+    ],
+)
+def test_a_monitor_counts_what_the_model_counts(text: str, sizes: dict[str, Any]) -> None:
+    """Sent, stalled and most of every channel and queue; `passed` has all words, and a wrong one is a mismatch."""
+    fabric = bench(text, monitor=True, **sizes)
+    run = fabric.run("held", packets=600, keep=True)
+    assert_passed(run, 500)
+    folder = fabric.build.run_folder("held")
+    words = (folder / "words").read_text().split()
+    (folder / "words").write_text(" ".join(str(int(word) + 1) for word in words))
+    case = make_case("held", fabric.model, packets=600)
+    assert fabric.check(case, folder).word_mismatches > len(words) // 4
 
 
 def test_hops_need_room_for_the_source_address() -> None:

@@ -114,6 +114,7 @@ class FabricOf : public Fabric {
             reset(s_.counters.stalled, m_.ports + 2);
             reset(s_.counters.held, m_.queues());
             reset(s_.counters.level, m_.queues());
+            reset(s_.counters.most, m_.queues());
         }
         reset(s_.dropped, 1);
         if (m_.scheme == UGAL) s_.chosen.assign(3 * m_.nodes, -1);
@@ -350,7 +351,7 @@ class FabricOf : public Fabric {
             }
     }
 
-    void counts(i64* sent, i64* stalled, i64* held) override {
+    void counts(i64* sent, i64* stalled, i64* held, i64* most) override {
         const Counters& counters = s_.counters;
         if (!m_.counting) return;
         const i64 channels = m_.ports + 2, queues = m_.queues();
@@ -360,6 +361,7 @@ class FabricOf : public Fabric {
                   stalled + begin_ * channels);
         for (i64 k = begin_ * queues; k < end_ * queues; k++)
             held[k] = counters.held[k] + counters.level[k] * s_.slot;
+        std::copy(counters.most.begin() + begin_ * queues, counters.most.begin() + end_ * queues, most + begin_ * queues);
     }
 
    private:
@@ -536,6 +538,6 @@ HDNHW_API void fabric_sources(void* fabric, i64* dropped, i32* sending, i32* pos
     static_cast<Fabric*>(fabric)->sources(dropped, sending, position);
 }
 HDNHW_API void fabric_sinks(void* fabric, i64* tag, i64* taken) { static_cast<Fabric*>(fabric)->sinks(tag, taken); }
-HDNHW_API void fabric_counts(void* fabric, i64* sent, i64* stalled, i64* held) {
-    static_cast<Fabric*>(fabric)->counts(sent, stalled, held);
+HDNHW_API void fabric_counts(void* fabric, i64* sent, i64* stalled, i64* held, i64* most) {
+    static_cast<Fabric*>(fabric)->counts(sent, stalled, held, most);
 }

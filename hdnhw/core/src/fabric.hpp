@@ -57,11 +57,11 @@ struct Found {
     i32 destination, created, head, tag, hops, where, node, queue, way, place, by;
 };
 
-// What is counted, axes (node, channel, virtual channel), (node, channel), (node, queue), (node, queue). Channels are
+// What is counted, axes (node, channel, virtual channel), (node, channel), and (node, queue) thrice. Channels are
 // those of the outputs, ejection the last, then injection. Held is the sum of the slots in which packets were there
-// when it was allocated, less the number of the first one for each packet that still is.
+// when it was allocated, less the number of the first one for each packet that still is; most, that of packets there.
 struct Counters {
-    List<i64> sent, stalled, held, level;
+    List<i64> sent, stalled, held, level, most;
 };
 
 // What a worker alone writes.
@@ -89,7 +89,7 @@ class Fabric {
     virtual void numbers(i64* out) = 0;
     virtual void sources(i64* dropped, i32* sending, i32* position) = 0;
     virtual void sinks(i64* tag, i64* taken) = 0;
-    virtual void counts(i64* sent, i64* stalled, i64* held) = 0;
+    virtual void counts(i64* sent, i64* stalled, i64* held, i64* most) = 0;
 };
 
 }  // namespace hdnhw

@@ -710,6 +710,7 @@ void Worker<K>::count_slot(Part& part, u32 node, Router& router) {
     u32* const told = chosen.begin();  // of outputs: whether it carries or stalls
     routers.each(router, links, [&](u32 queue, u32 head) {
         const i64 place = queues + queue;
+        s.counters.most[place] = std::max(s.counters.most[place], s.counters.level[place]);
         for (u32 entry = head; entry != NONE; entry = links[entry].behind) {
             const u16 way = links[entry].way;
             if (winner[way >> vc_bits_] != entry) continue;

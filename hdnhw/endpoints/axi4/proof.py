@@ -247,7 +247,7 @@ class BurstsRig(JoinedRig):
 
 
 def _parts(fabric: EmittedFabric) -> Iterator[Part]:
-    if not fabric.machine.endpoint_format.endpoints.blocks:
+    if not fabric.machine.endpoint_format.endpoints.blocks and fabric.machine.network.num_nodes >= NODES:
         yield "bursts", "endpoints of three nodes", partial(BurstsRig, fabric)
 
 

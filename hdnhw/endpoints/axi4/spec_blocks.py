@@ -90,8 +90,8 @@ class Block(Options):
             if (text or what == "name") and not re.fullmatch("[a-z](_?[a-z0-9])*", text):
                 allowed = "small letters, digits and single _ between them, a letter first"
                 raise SpecError(f"{named(what)} must be {allowed}, not {text!r}")
-        if self.name in ("aclk", "aresetn"):
-            raise SpecError(f"{named('name')} must not be that of a clock or reset, {self.name!r}")
+        if self.name in ("aclk", "aresetn", "monitor"):
+            raise SpecError(f"{named('name')} must not be that of a clock, reset or monitor, {self.name!r}")
         if self.is_lite and self.data_width not in (32, 64):
             raise SpecError(f"{named('data_width')} must be 32 or 64 bits for AXI4-Lite, not {self.data_width}")
         object.__setattr__(self, "ranges", tuple((index(base), index(size)) for base, size in self.ranges))

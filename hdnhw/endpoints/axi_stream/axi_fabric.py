@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi_stream.endpoint import WORD_WIDTH, NodeWord
 from hdnhw.endpoints.axi_stream.layout import receive_layout, send_layout
-from hdnhw.endpoints.axi_stream.register_block import axi_lite_members
+from hdnhw.endpoints.axi_stream.register_block import PORT
 from hdnhw.rtl.part import place
 from hdnhw.rtl.ports import DROPPED_WIDTH
 from hdnhw.rtl.terminal import EndpointFabric
@@ -30,7 +30,7 @@ class AxiFabric(EndpointFabric):
     """
 
     def _members(self) -> dict[str, Any]:
-        return {**self._stream_members(), **axi_lite_members("s_axil_")}
+        return {**self._stream_members(), **PORT}
 
     def _stream_members(self) -> dict[str, Any]:
         """Return all members but those of the registers."""
@@ -63,7 +63,7 @@ class AxiFabric(EndpointFabric):
             return {"select": select, "word": words[node], "dropped": dropped[node], **self._streams(node)}
 
         self._elaborate_nodes(m, "endpoint", own, {"dropped": dropped}, **own_clocks | {"rst": reset})
-        registers = {name: getattr(self, name) for name in axi_lite_members("s_axil_")}
+        registers = {name: getattr(self, name) for name in PORT}
         registers |= {"reset": reset, "select": select, "words": words}
         place(m, "registers", self.parts.shared, registers, clocks=own_clocks or None)
 

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from amaranth.hdl import Shape
-from amaranth.lib.wiring import In
-
 from hdnhw.endpoints.axi_stream.axi_fabric import AxiComponent, AxiFabric
 from hdnhw.endpoints.axi_stream.endpoint import Endpoint, NodeWord
 from hdnhw.endpoints.axi_stream.format import FrameFormat, PacketKind
@@ -15,11 +12,12 @@ from hdnhw.endpoints.axi_stream.register_block import (
     IDENTIFICATION,
     NODE_BASE,
     NODE_STRIDE,
+    PORT,
     VERSION,
     GlobalWord,
     RegisterBlock,
-    axi_lite_members,
 )
+from hdnhw.rtl.axi_lite import described_members
 from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.verilog.endpoint import EmittedEndpoints
 
@@ -92,10 +90,7 @@ def _ports(frames: FrameFormat) -> dict[str, Any]:
         ports[f"{side}_N_tready"] = {"direction": outside, "width": 1}
     ports["s_axis_N_tdest"]["meaning"] = "packed address of the destination, see address.of_node; first transfer counts"
     ports["m_axis_N_tid"]["meaning"] = "packed address of the source"
-    return ports | {
-        name: {"direction": "input" if member.flow == In else "output", "width": Shape.cast(member.shape).width}
-        for name, member in axi_lite_members("s_axil_").items()
-    }
+    return ports | described_members(PORT)
 
 
 def _registers() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from hdnhw.endpoints.axi_stream.proof_frames import FramesRig
 from hdnhw.endpoints.axi_stream.proof_grants import GranterRig
 from hdnhw.endpoints.axi_stream.proof_packets import SenderRig
 from hdnhw.proofs.endpoints import Part
+from hdnhw.proofs.joined import NODES
 from hdnhw.verilog.fabric import EmittedFabric
 
 
@@ -15,7 +16,8 @@ def _parts(fabric: EmittedFabric) -> Iterator[Part]:
     yield "packets", "sender", partial(SenderRig, fabric)
     if pool_of(fabric.machine).grants:
         yield "grants", "granter", partial(GranterRig, fabric)
-    yield "frames", "endpoints of three nodes", partial(FramesRig, fabric)
+    if fabric.machine.network.num_nodes >= NODES:
+        yield "frames", "endpoints of three nodes", partial(FramesRig, fabric)
 
 
 PROOF = _parts

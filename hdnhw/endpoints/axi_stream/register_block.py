@@ -8,6 +8,7 @@ from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi_stream.endpoint import WORD_WIDTH, NodeWord
+from hdnhw.rtl.axi_lite import Response, axi_lite_members
 from hdnhw.rtl.bits import below, equals
 
 IDENTIFICATION = 0x48444E48
@@ -18,6 +19,9 @@ VERSION = 0x00010000
 
 ADDRESS_WIDTH = 19
 """Bits of a byte address; the same for every fabric."""
+
+PORT = axi_lite_members("s_axil_", ADDRESS_WIDTH)
+"""Its AXI4-Lite slave."""
 
 NODE_BASE, NODE_STRIDE = 1 << 18, 32
 """Byte address of node 0's registers; bytes per node."""
@@ -42,39 +46,6 @@ class GlobalWord(enum.IntEnum, shape=3):
     CONTROL = 7
 
 
-class Response(enum.IntEnum, shape=2):
-    """Responses of AXI."""
-
-    OKAY = 0
-    SLVERR = 2
-
-
-def axi_lite_members(prefix: str) -> dict[str, Any]:
-    """Return the members of an AXI4-Lite slave of 32 bits, each named `prefix` and the signal's name in AXI."""
-    members = {
-        "awaddr": In(ADDRESS_WIDTH),
-        "awprot": In(3),
-        "awvalid": In(1),
-        "awready": Out(1),
-        "wdata": In(WORD_WIDTH),
-        "wstrb": In(WORD_WIDTH // 8),
-        "wvalid": In(1),
-        "wready": Out(1),
-        "bresp": Out(2),
-        "bvalid": Out(1),
-        "bready": In(1),
-        "araddr": In(ADDRESS_WIDTH),
-        "arprot": In(3),
-        "arvalid": In(1),
-        "arready": Out(1),
-        "rdata": Out(WORD_WIDTH),
-        "rresp": Out(2),
-        "rvalid": Out(1),
-        "rready": In(1),
-    }
-    return {prefix + name: member for name, member in members.items()}
-
-
 class RegisterBlock(wiring.Component):
     """Registers of a fabric.
 
@@ -91,7 +62,8 @@ class RegisterBlock(wiring.Component):
     Members
     -------
     s_axil_* : AXI4-Lite slave
-        See :func:`axi_lite_members`. Bits 1 and 0 of an address are ignored, as are awprot and arprot.
+        See :func:`hdnhw.rtl.axi_lite.axi_lite_members`. Bits 1 and 0 of an address are ignored, as are awprot and
+        arprot.
     select : Out(NodeWord)
         Register that is read.
     words : In(32).array(num_nodes)
@@ -105,7 +77,7 @@ class RegisterBlock(wiring.Component):
         self._constants, self._num_nodes = dict(constants), num_nodes
         super().__init__(
             {
-                **axi_lite_members("s_axil_"),
+                **PORT,
                 "select": Out(NodeWord),
                 "words": In(WORD_WIDTH).array(num_nodes),
                 "reset": Out(1, init=1),

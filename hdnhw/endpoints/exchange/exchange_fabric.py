@@ -38,7 +38,7 @@ class ExchangeFabric(EndpointFabric):
         all_told = {"clear": clear, "start": go}
         all_told |= {} if self.machine.endpoint_format.endpoints.at_once else {"offset": offset}
         self._elaborate_nodes(m, "generator", lambda node: all_told | counts[node], {})
-        told = {name: getattr(self, name) for name in self.signature.members}
+        told = {name: getattr(self, name) for name in self._members()}
         shared = {"clear": clear, "go": go, "offset": offset, "nodes": counts}
         place(m, "control", self.parts.shared, told | shared)
         return m

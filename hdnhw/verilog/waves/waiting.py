@@ -39,7 +39,12 @@ class Head:
 
 
 def waiting(waves: Waves) -> tuple[list[tuple[int, Head]], list[str]]:
-    """Return what waits at the end of a dump.
+    """Return what waits at the end of a dump, see :func:`tree_of`."""
+    return tree_of(dict(_heads(waves)))
+
+
+def tree_of(heads: dict[Queue, list[Head]]) -> tuple[list[tuple[int, Head]], list[str]]:
+    """Return what waits, of each queue what is first in it.
 
     Returns
     -------
@@ -48,7 +53,6 @@ def waiting(waves: Waves) -> tuple[list[tuple[int, Head]], list[str]]:
     list of str
         Queues whose first packets wait for each other, each for the next and the last for the first; empty if none do.
     """
-    heads = dict(_heads(waves))
     behind: dict[Queue, list[Head]] = {}
     for found in heads.values():
         for head in found:
