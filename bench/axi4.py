@@ -1,91 +1,152 @@
-"""Reads and writes through emitted AXI4 endpoints of four nodes: idle cycles, bytes a cycle; a minute."""
+"""Reads and writes through emitted AXI4 endpoints of 4 and of 16 nodes: idle cycles, bytes a cycle; three minutes."""
 
 import argparse
-import sys
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from bench.collectives import table
-from bench.rtl.axi_crossbar import DATA_BYTES, Crossbar
+from bench.rtl.axi_peers import DATA_BYTES, Crossbar, Mesh, Peer
 from bench.rtl.axi_rates import AxiRates, Load, Lone
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.library.options import fabric_of
 from hdnhw.support.errors import SpecError
+from hdnhw.topology.metrics import distances_from
 from hdnhw.verilog.fabric import emit_fabric
 
-NETWORK = "torus(2, 2)"
-MACHINES: dict[str, dict[str, Any]] = {
-    "default": {},
-    "8 flits of 32 bits": {"flit_width": 32},
-    "the same, cut-through": {"flit_width": 32, "switching": "cut-through"},
-}
+PIECE, LONG = 64, 64
+"""Bytes of a short burst, beats of those under load."""
 
-FOUR_PORTS = 4
-"""Managers, and memories, of a crossbar."""
+CYCLES = 4000
+"""Of those under load, that count."""
 
-LONG, PIECE = 64, 64
-"""Beats of a long burst, bytes of a short one."""
-
-IDLE = {
-    f"{verb} of {what}, {where}": (verb == "write", size, target)
-    for what, size in (("one beat", 0), (f"{PIECE} bytes", PIECE))
-    for where, target in (("neighbor", 1), ("own memory", 0))
-    for verb in ("read", "write")
-}
-"""Each row in an idle fabric: whether it writes, bytes of a burst, 0 of one beat, and the memory that node 0 asks."""
-
-ONE, FOUR = {0: 1}, dict.fromkeys(range(4), 0)
-BUSY = {
-    f"{what}, {' '.join(kinds)}": Load(beats=LONG, memories=memories, **dict.fromkeys(kinds[::2], True))
-    for what, memories in (("one to one", ONE), ("four to one", FOUR))
-    for kinds in (("reads",), ("writes",), ("reads", "and", "writes"))
-}
-"""Each row under load."""
+KINDS = ("reads",), ("writes",), ("reads", "writes")
 
 
-def fabric(options: dict[str, Any]) -> tuple[AxiRates, int]:
-    """Return the bench of a machine, and the bytes of a beat."""
-    bench = AxiRates(emit_fabric(fabric_of(NETWORK, AxiMemorySpec.kind, options)))
-    return bench, bench.machine.endpoint_format.bytes
+@dataclass(frozen=True)
+class Size:
+    """What is measured of so many nodes.
+
+    Attributes
+    ----------
+    network : str
+    machines : dict of str to options
+        Name of a column -> options of its machine.
+    idle : list of (int, str)
+        Bytes of a burst of node 0, 0 of one beat, and whose memory it asks.
+    busy : dict of str to (list of int, list of int)
+        Name -> nodes whose managers ask, and whose memories they ask.
+    kinds : tuple
+        What they ask for at once.
+    """
+
+    network: str
+    machines: dict[str, dict[str, Any]]
+    idle: list[tuple[int, str]]
+    busy: dict[str, tuple[list[int], list[int]]]
+    kinds: tuple[tuple[str, ...], ...]
+
+    def column(self, bench: AxiRates | Peer, width: int, farthest: int) -> list[str]:
+        """Return the cells of a bench: the least, mean and most cycles, and bytes a cycle."""
+        places = {"own memory": 0, "neighbor": 1, "farthest node": farthest}
+        lone = [
+            Lone(beats=max(1, size // width), source=0, destination=places[where], write=write)
+            for (size, where), write in product(self.idle, (False, True))
+            if places[where] or bench.reaches_own
+        ]
+        loads = [
+            Load(beats=LONG, cycles=CYCLES, managers=managers, memories=memories, **dict.fromkeys(kinds, True))
+            for (managers, memories), kinds in product(self.busy.values(), self.kinds)
+        ]
+        runs = bench.measure([*lone, *loads])
+        spans = iter([span(run.latencies) for run in runs[: len(lone)]])
+        rows = [next(spans) if places[where] or bench.reaches_own else "-" for _, where in self.idle for _ in range(2)]
+        return rows + [f"{width * run.beats / CYCLES:.1f}" for run in runs[len(lone) :]]
+
+    def rows(self) -> list[str]:
+        """Return the names of the rows."""
+        idle = [
+            f"{verb} of {f'{size} bytes' if size else 'one beat'}, {where}"
+            for (size, where), verb in product(self.idle, ("read", "write"))
+        ]
+        return idle + [f"{what}, {' and '.join(kinds)}" for what, kinds in product(self.busy, self.kinds)]
 
 
-def column(bench: AxiRates | Crossbar, width: int) -> list[str]:
-    """Return the cells of a bench: the least, mean and most cycles, and bytes a cycle."""
-    lone = [
-        Lone(beats=max(1, size // width), source=0, destination=memory, write=write)
-        for write, size, memory in IDLE.values()
-    ]
-    measured = bench.measure([*lone, *BUSY.values()])
-    cells = [span(timing.latencies) for timing in measured[: len(lone)]]
-    loads = zip(BUSY.values(), measured[len(lone) :], strict=True)
-    return cells + [f"{width * timing.beats / run.cycles:.2f}" for run, timing in loads]
+FOUR = Size(
+    "torus(2, 2)",
+    {
+        "default": {},
+        "8 flits of 32 bits": {"flit_width": 32},
+        "the same, cut-through": {"flit_width": 32, "switching": "cut-through"},
+    },
+    [(size, where) for size in (0, PIECE) for where in ("neighbor", "own memory")],
+    {"one to one": ([0], [1]), "three to one": ([1, 2, 3], [0]), "all to all": ([0, 1, 2, 3], [0, 1, 2, 3])},
+    KINDS,
+)
+NODES, DIAGONAL = list(range(16)), [0, 5, 10, 15]
+SIXTEEN = Size(
+    "torus(4, 4)",
+    {"default": {}},
+    [(0, where) for where in ("neighbor", "farthest node", "own memory")],
+    {
+        "15 to 1": ([node for node in NODES if node != 5], [5]),
+        "16 to 4": (NODES, DIAGONAL),
+        "16 to 8": (NODES, [*DIAGONAL, 3, 6, 9, 12]),
+        "all to all": (NODES, NODES),
+    },
+    KINDS[:2],
+)
+"""The memories are on one diagonal or on both: such are the best places of Abts et al. (ISCA 2009) in a mesh."""
 
 
 def span(latencies: list[int]) -> str:
-    """Return the least, the mean and the most cycles."""
-    return f"{min(latencies)}, {sum(latencies) / len(latencies):.1f}, {max(latencies)}"
+    """Return the least, the mean and the most cycles, or the only ones."""
+    least, most = min(latencies), max(latencies)
+    return f"{least}" if least == most else f"{least}, {sum(latencies) / len(latencies):.1f}, {most}"
+
+
+def own_column(size: Size, options: dict[str, Any]) -> list[str]:
+    """Return the cells of a machine."""
+    bench = AxiRates(emit_fabric(fabric_of(size.network, AxiMemorySpec.kind, options)))
+    farthest = int(distances_from(bench.machine.network, 0).argmax())
+    return size.column(bench, bench.machine.endpoint_format.bytes, farthest)
+
+
+def peers_asked() -> dict[str, tuple[type[Peer], dict[str, Path]]]:
+    """Return the interconnects of other projects that are asked for, and the folders of their libraries."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--axi", type=Path, metavar="DIR", help="pulp-platform/axi, for a column of its axi_xbar")
+    parser.add_argument("--common-cells", type=Path, metavar="DIR", help="the pulp-platform/common_cells it asks for")
+    parser.add_argument("--floonoc", type=Path, metavar="DIR", help="pulp-platform/FlooNoC, for a column of its mesh")
+    folders = {name: path for name, path in vars(parser.parse_args()).items() if path is not None}
+    if folders and not {"axi", "common_cells"} <= set(folders):
+        parser.error("--axi and --common-cells go together, and --floonoc goes with both")
+    peers: dict[str, tuple[type[Peer], dict[str, Path]]] = {}
+    if folders:
+        peers["axi_xbar"] = Crossbar, folders
+    if "floonoc" in folders:
+        peers["FlooNoC"] = Mesh, folders
+    try:
+        for kind, paths in peers.values():
+            kind(4, paths).files()
+    except SpecError as error:
+        parser.error(str(error))
+    return peers
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--axi", type=Path, metavar="DIR", help="pulp-platform/axi, for a column of its axi_xbar")
-    parser.add_argument(
-        "--common-cells", type=Path, metavar="DIR", help="the pulp-platform/common_cells that it asks for"
-    )
-    asked = parser.parse_args()
-    if (asked.axi is None) != (asked.common_cells is None):
-        parser.error("--axi and --common-cells go together")
-    columns = {name: column(*fabric(options)) for name, options in MACHINES.items()}
-    if asked.axi is not None:
-        crossbar = Crossbar(FOUR_PORTS, FOUR_PORTS, asked.axi.absolute(), asked.common_cells.absolute())
-        try:
-            columns["axi_xbar"] = column(crossbar, DATA_BYTES)
-        except SpecError as error:
-            sys.exit(f"bench.axi4: {error}")
-    print(f"`{NETWORK}`, cycles (least, mean, most) and bytes a cycle.\n")
-    rows = zip((*IDLE, *BUSY), *columns.values(), strict=True)
-    table(" | ".join(("", *columns)), ([name, *cells] for name, *cells in rows))
+    """Print the tables."""
+    peers = peers_asked()
+    for size in (FOUR, SIXTEEN):
+        columns = {name: own_column(size, options) for name, options in size.machines.items()}
+        ports = len(size.busy["all to all"][0])
+        for name, (kind, folders) in peers.items():
+            columns[name] = size.column(kind(ports, folders), DATA_BYTES, ports - 1)
+        print(f"`{size.network}`, cycles (least, mean, most) and bytes a cycle.\n")
+        rows = zip(size.rows(), *columns.values(), strict=True)
+        table(" | ".join(("", *columns)), ([name, *cells] for name, *cells in rows))
+        print()
 
 
 if __name__ == "__main__":

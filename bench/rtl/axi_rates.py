@@ -19,15 +19,16 @@ class Load:
     ----------
     beats : int
         Of every burst.
-    memories : dict of int to int
-        Node of a manager -> that of the memory it asks.
+    managers, memories : list of int
+        Their nodes. Every burst goes to one of the memories at random, never to that of the manager's own node.
     reads, writes : bool
     warmup, cycles : int
         Cycles before those that count, and those.
     """
 
     beats: int
-    memories: dict[int, int]
+    managers: list[int]
+    memories: list[int]
     reads: bool = False
     writes: bool = False
     warmup: int = 1000
@@ -95,9 +96,12 @@ class BurstTimings:
         return self.runs
 
 
-def runs_told(case: Sequence[Load | Lone]) -> list[dict[str, Any]]:
-    """Return what the bench is told of runs."""
-    return [{"kind": type(run).__name__, **vars(run)} for run in case]
+def told(
+    addresses: list[int], *, memory_bits: int, width: int, phases: int, case: Sequence[Load | Lone]
+) -> dict[str, Any]:
+    """Return what the bench is told: where memories begin, their address bits, bytes of a beat, single bursts, runs."""
+    runs = [{"kind": type(run).__name__, **vars(run)} for run in case]
+    return {"addresses": addresses, "memory_bits": memory_bits, "bytes": width, "phases": phases, "runs": runs}
 
 
 def read_timings(case: Sequence[Load | Lone], folder: Path) -> BurstTimings:
@@ -117,18 +121,19 @@ class AxiRates(TopLevelBench[Sequence[Load | Lone], BurstTimings]):
         Folder for builds.
     """
 
+    reaches_own = True
     name, module, kind = "axi_rates", "bench.rtl.axi_rates_bench", AxiMemorySpec
 
     def told(self, case: Sequence[Load | Lone]) -> Any:
         """See :meth:`TopLevelBench.told`."""
-        layout = self.machine.address
-        return {
-            "addresses": [layout.of_node(node) for node in range(layout.network.num_nodes)],
-            "memory_bits": self.machine.endpoint_format.endpoints.memory_bits,
-            "bytes": self.machine.endpoint_format.bytes,
-            "phases": self.machine.spec.packet_length,
-            "runs": runs_told(case),
-        }
+        layout, endpoint_format = self.machine.address, self.machine.endpoint_format
+        return told(
+            [layout.of_node(node) for node in range(layout.network.num_nodes)],
+            memory_bits=endpoint_format.endpoints.memory_bits,
+            width=endpoint_format.bytes,
+            phases=self.machine.spec.packet_length,
+            case=case,
+        )
 
     def check(self, case: Sequence[Load | Lone], folder: Path) -> BurstTimings:
         """See :meth:`Bench.check`."""

@@ -2,7 +2,9 @@
 
 import json
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import cocotb
@@ -17,8 +19,11 @@ PATIENCE = 20_000
 UNANSWERED = 32
 """Bursts of reads, and of writes, that a manager has under way at most."""
 
-REGION_BITS = 12
-"""Of the place in a memory at which the bursts of a manager begin again."""
+IDS = 16
+"""Of a manager, which its bursts take in turn."""
+
+REGION = 1 << 12
+"""Bytes of a memory that are asked for; no burst crosses their end."""
 
 
 class Channel:
@@ -124,14 +129,28 @@ class Memory:
 
 
 class Half:
-    """The reads of a manager, or its writes: bursts to one memory, one behind the other."""
+    """The reads of a manager, or its writes: bursts to memories, one behind the other."""
 
-    def __init__(self, port: Port, words: Words, address: int, *, beats: int, write: bool, count: int = -1) -> None:
+    def __init__(
+        self,
+        port: Port,
+        words: Words,
+        addresses: Sequence[int],
+        *,
+        beats: int,
+        write: bool,
+        count: int = -1,
+        seed: int = 0,
+    ) -> None:
         self.words, self.beats, self.left = words, beats, count
-        self.address, self.base = port.aw if write else port.ar, address << words.bits
-        self.answer, self.given = port.b if write else port.r, port.w if write else None
-        self.asked = self.beat = self.got = self.answered = 0
+        self.memories, self.random = [address << words.bits for address in addresses], Random(seed)
+        self.address, self.answer = (port.aw, port.b) if write else (port.ar, port.r)
+        self.given = port.w if write else None
+        self.asked = self.beat = self.written = self.answered = 0
         self.offered = 0  # bursts that have been, or are, on the channel of addresses
+        self.places: deque[int] = deque()  # of bursts whose data is still to be given
+        # Of each ID, where the beats are that are still to be read, or the bursts that are written and unanswered.
+        self.due: list[deque[int]] = [deque() for _ in range(IDS)]
         self.answer.ready.value = 1
         self._offer()
 
@@ -140,41 +159,51 @@ class Half:
         """Whether all bursts are answered."""
         return self.answered == self.left
 
-    def _place(self, number: int) -> int:
-        """Return the address of a beat."""
-        place: int = self.base + number * self.words.bytes % (1 << REGION_BITS)
-        return place
-
     def _offer(self) -> None:
         if self.offered == self.asked and self.asked - self.answered < UNANSWERED and self.asked != self.left:
+            width, own = self.words.bytes, self.asked % IDS
+            size = self.beats * width
+            place = self.random.choice(self.memories) + self.asked % (REGION // size) * size
             self.offered += 1
-            size, place = self.words.bytes.bit_length() - 1, self._place(self.asked * self.beats)
-            self.address.offer(addr=place, len=self.beats - 1, size=size, burst=1, id=self.asked % 2)
+            self.address.offer(addr=place, len=self.beats - 1, size=width.bit_length() - 1, burst=1, id=own)
+            if self.given is None:
+                self.due[own].extend(range(place, place + size, width))
+            else:
+                self.places.append(place)
         self.address.valid.value = self.offered - self.asked
         if self.given is None:
             return
-        if self.beat < self.offered * self.beats:
-            is_last = int((self.beat + 1) % self.beats == 0)
-            self.given.offer(data=self.words.word(self._place(self.beat)), strb=self.words.strobes, last=is_last)
+        if self.places:
+            word = self.words.word(self.places[0] + self.beat * self.words.bytes)
+            self.given.offer(data=word, strb=self.words.strobes, last=int(self.beat + 1 == self.beats))
         else:
             self.given.valid.value = 0
 
     def step(self) -> int:
         """Look at a cycle, and set what is offered in the next one; return the beats that moved."""
-        moved = 0
+        moved = int((self.given or self.answer).moves)
         if self.answer.moves:
-            self.words.compare(self.answer.get("resp", "id"), [0, self.answered % 2])
-            is_last = True
-            if self.given is None:
-                moved, is_last = 1, (self.got + 1) % self.beats == 0
-                self.words.compare(self.answer.get("data", "last"), [self.words.word(self._place(self.got)), is_last])
-                self.got += 1
-            self.answered += is_last
+            self._take()
         self.asked += self.address.moves
-        if self.given is not None and self.given.moves:
-            self.beat, moved = self.beat + 1, 1
+        if self.given is not None:
+            self.beat += moved
+            if self.beat == self.beats:
+                self.due[self.written % IDS].append(self.places.popleft())
+                self.written, self.beat = self.written + 1, 0
         self._offer()
         return moved
+
+    def _take(self) -> None:
+        response, own = self.answer.get("resp", "id")
+        due, is_last = self.due[own], True
+        self.words.compare([response, bool(due)], [0, True])
+        if not due:
+            return
+        place = due.popleft()
+        if self.given is None:
+            is_last = len(due) % self.beats == 0
+            self.words.compare(self.answer.get("data", "last"), [self.words.word(place), is_last])
+        self.answered += is_last
 
 
 class Bench:
@@ -182,9 +211,8 @@ class Bench:
 
     def __init__(self, dut: Any, case: dict[str, Any]) -> None:
         self.dut, self.case = dut, case
-        memories = len(case["addresses"])
-        counts = {"s_axi": case.get("managers", memories), "m_axi": memories}
-        self.managers, self.ports = ([Port(dut, f"{stem}_{n}") for n in range(most)] for stem, most in counts.items())
+        ports = range(len(case["addresses"]))
+        self.managers, self.ports = ([Port(dut, f"{stem}_{n}") for n in ports] for stem in ("s_axi", "m_axi"))
 
     async def start(self) -> tuple[Words, list[Memory]]:
         """Reset."""
@@ -204,19 +232,21 @@ class Bench:
     async def load(self, run: dict[str, Any]) -> dict[str, Any]:
         """Count the beats that move."""
         words, memories = await self.start()
+        addresses = self.case["addresses"]
         halves = [
             Half(
-                self.managers[int(node)],
+                self.managers[node],
                 words,
-                self.case["addresses"][memory],
+                [addresses[memory] for memory in run["memories"] if memory != node],
                 beats=run["beats"],
                 write=kind == "writes",
+                seed=2 * node + (kind == "writes"),
             )
-            for node, memory in run["memories"].items()
+            for node in run["managers"]
             for kind in ("reads", "writes")
             if run[kind]
         ]
-        asked = [memories[node] for node in sorted(set(run["memories"].values()))]
+        asked = [memories[node] for node in run["memories"]]
         beats = 0
         for cycle in range(run["warmup"] + run["cycles"]):
             await RisingEdge(self.dut.aclk)
@@ -237,9 +267,9 @@ class Bench:
         return {"beats": 0, "latencies": seen, "wrong": words.wrong}
 
     async def _latency(self, run: dict[str, Any], words: Words, memory: Memory) -> int:
-        address = self.case["addresses"][run["destination"]]
+        addresses = [self.case["addresses"][run["destination"]]]
         manager = self.managers[run["source"]]
-        half = Half(manager, words, address, beats=run["beats"], write=run["write"], count=1)
+        half = Half(manager, words, addresses, beats=run["beats"], write=run["write"], count=1)
         for cycle in range(PATIENCE):
             await RisingEdge(self.dut.aclk)
             half.step()
