@@ -20,14 +20,17 @@ def bench() -> AxiRates:
 
 
 def test_a_part_leaves_in_every_slot(bench: AxiRates) -> None:
-    """A part has as many beats as a packet has data flits, and a burst of one more has two parts."""
+    """A part has as many beats as a packet has data flits, and a burst of one more has two parts.
+
+    Reads and writes share the slots, and no manager under load asks for its own node's memory.
+    """
     memory, length = bench.machine.endpoint_format, bench.machine.spec.packet_length
     beats, slots = memory.payload_flits, 100
-    kinds = ({"reads": True}, {"writes": True})
-    reads, writes, lone, longer, own = bench.measure(
+    kinds = ({"reads": True}, {"writes": True}, {"reads": True, "writes": True})
+    reads, writes, both, lone, longer, own = bench.measure(
         [
             *(
-                Load(beats=beats, managers=[0], memories=[1], warmup=400, cycles=slots * length, **kind)
+                Load(beats=beats, managers=[0], memories=[0, 1], warmup=400, cycles=slots * length, **kind)
                 for kind in kinds
             ),
             Lone(beats=1, source=0, destination=1, write=False),
@@ -35,7 +38,7 @@ def test_a_part_leaves_in_every_slot(bench: AxiRates) -> None:
             Lone(beats=1, source=0, destination=0, write=False),
         ]
     )
-    for load in (reads, writes):
+    for load in (reads, writes, both):
         assert abs(load.beats - slots * beats) <= beats
     assert max(lone.latencies) - min(lone.latencies) < len(lone.latencies) == length
     assert min(longer.latencies) > max(lone.latencies)
