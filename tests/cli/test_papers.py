@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from hdnhw.claims.catalogue import CLAIMS, NAMES
-from hdnhw.cli import _print, main
+from hdnhw.cli import main, print_result
 
 
 def test_names_count_the_claims_of_a_paper():
@@ -43,7 +43,7 @@ TABLE = {
 def test_a_table_on_a_narrow_terminal(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "30")
-    _print(TABLE, as_json=False)
+    print_result(TABLE, as_json=False)
     assert capsys.readouterr().out.splitlines() == [
         "rows",
         "  name  text             count",
@@ -55,5 +55,5 @@ def test_a_table_on_a_narrow_terminal(capsys, monkeypatch):
 
 def test_a_table_in_a_pipe_has_a_line_a_row(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    _print(TABLE, as_json=False)
+    print_result(TABLE, as_json=False)
     assert len(capsys.readouterr().out.splitlines()) == 4
