@@ -202,6 +202,8 @@ def fabric_of(
     from hdnhw.networks.build import build
     from hdnhw.topology.address import AddressLayout
 
+    if isinstance(endpoints, str) and endpoints in declared("format"):
+        rest = {**declared("format")[endpoints].defaults(build(spec).num_nodes), **rest}
     at_terminals = endpoints_of(spec, endpoints, rest)
     defaults: dict[str, Any] = {}
     if at_terminals is not None and at_terminals.defaults:

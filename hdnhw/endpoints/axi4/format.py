@@ -6,7 +6,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
-from hdnhw.endpoints.axi4.spec import AxiMemorySpec
+from hdnhw.endpoints.axi4.spec import MOST_OUTSTANDING, AxiMemorySpec
 from hdnhw.machine.flit import FlitFormat, HeaderFormat
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
@@ -24,6 +24,9 @@ class MemoryKind(IntEnum):
     DATA = 3
     """Data that were read, with their response."""
 
+
+FEW_NODES = 16
+"""Nodes whose memories have room for the most packets of all."""
 
 SHORT, WIDE = 4, 64
 """Flits of a packet and bits of a flit, with which a single access is soonest back: three beats behind the header."""
@@ -72,6 +75,11 @@ class MemoryFormat(HeaderFormat):
                 raise SpecError(
                     f"{named('flit_width')} must be at least the {block.data_width} bits of {block.name}, not {width}"
                 )
+
+    @classmethod
+    def defaults(cls, num_nodes: int) -> dict[str, Any]:
+        """See :meth:`HeaderFormat.defaults`: a memory has a queue for no more packets than on 16 nodes."""
+        return {"outstanding": max(1, min(MOST_OUTSTANDING, FEW_NODES * MOST_OUTSTANDING // _power_above(num_nodes)))}
 
     @classmethod
     def machine(cls, endpoints: AxiMemorySpec, asked: Mapping[str, Any], address_width: int) -> dict[str, Any]:
@@ -142,6 +150,11 @@ class MemoryFormat(HeaderFormat):
             **self.attributes,
             "strobes": beats * self.bytes,
         }
+
+
+def _power_above(number: int) -> int:
+    """Return the least power of two that is not below a number."""
+    return 1 << (number - 1).bit_length()
 
 
 FORMAT = MemoryFormat

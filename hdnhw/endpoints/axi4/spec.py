@@ -9,6 +9,9 @@ from hdnhw.spec.endpoints import EndpointSpec
 from hdnhw.spec.options import Size, option
 from hdnhw.support.errors import SpecError
 
+MOST_OUTSTANDING = 16
+"""Packets of writes, and of reads, that a node has under way."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AxiMemorySpec(EndpointSpec):
@@ -45,12 +48,12 @@ class AxiMemorySpec(EndpointSpec):
     )
     id_width: int = option(4, Size, "bits of the IDs of AXI4 managers", metavar="BITS", least=1, most=16, unit="bits")
     outstanding: int = option(
-        16,
+        MOST_OUTSTANDING,
         Size,
-        "packets of writes, and as many of reads, that a node has under way",
+        "packets of writes, and as many of reads, that a node has under way; by default fewer above 16 nodes",
         metavar="K",
         least=1,
-        most=16,
+        most=MOST_OUTSTANDING,
         power_of_two=True,
     )
     address_width: int = 32

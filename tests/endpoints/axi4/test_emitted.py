@@ -8,6 +8,7 @@ import hdnhw
 from hdnhw.endpoints.axi4.format import MemoryFormat
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.fpga.harness import ports_of
+from hdnhw.library.options import fabric_of
 from hdnhw.machine.flit import FlitFormat
 from hdnhw.networks.parse import parse
 from hdnhw.spec import FabricSpec
@@ -41,6 +42,14 @@ def emitted(name, **options):
 def test_a_machine_has_the_defaults_of_its_endpoints(tmp_path, options, length, width, gapless):
     made = hdnhw.emit("cube(1)", tmp_path, endpoints="axi4", **options)
     assert (made.packet_length, made.flit_width, made.gapless_packets) == (length, width, gapless)
+
+
+@pytest.mark.parametrize(
+    ("text", "outstanding"), [("torus(4, 4)", 16), ("torus(3, 6)", 8), ("cube(6)", 4), ("cube(9)", 1)]
+)
+def test_the_queue_of_a_memory_does_not_grow_with_the_nodes(text, outstanding):
+    assert fabric_of(text, "axi4", {}).endpoints.outstanding == outstanding
+    assert fabric_of(text, "axi4", {"outstanding": 2}).endpoints.outstanding == 2
 
 
 @pytest.mark.parametrize("name", FABRICS)
