@@ -120,7 +120,7 @@ def test_a_function_takes_what_its_command_takes(name):
     own = COMMANDS[name].options
     only_in_pages = {option for option, kind in options_of(own or Options).items() if isinstance(kind, Origin)}
     allowed = names_of(FUNCTIONS[name]) - only_in_pages
-    more = {"cosim": options_of(CollectiveSpec) | options_of(ExchangeSpec)}
+    more = {"cosim": options_of(CollectiveSpec) | options_of(ExchangeSpec), "watch": {"seen": None}}
     more |= dict.fromkeys(UNTIMED, options_of(FabricSpec))
     assert options - allowed == set()
     assert allowed - options <= more.get(name, {}).keys()

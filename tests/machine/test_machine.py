@@ -66,7 +66,8 @@ def test_options_are_those_of_the_spec_with_their_defaults_filled_in():
     assert list(options) == list(options_of(FabricSpec))
     assert (options["modes"], options["buffers"], options["crc"]) == ("Of", 16, False)
     assert list(made.options(routes=True)) == ["modes", "lanes"]
-    assert made.options(pins=True) == {"dead_pins": False, "crc": False, "gapless_packets": False}
+    pins = dict.fromkeys(("dead_pins", "crc", "gapless_packets", "monitor"), False)
+    assert made.options(pins=True) == pins
     assert make_machine(replace(made.spec, **options)).options() == options
 
 
