@@ -3,7 +3,7 @@
 set -eu
 here=$(dirname "$0")
 out=${1:-build/litex_soc}
-hdnhw emit 'torus(3)' -o "$out" --endpoints axi4
+hdnhw emit 'torus(3)' -o "$out" --endpoints axi4 --flit-width 32  # as wide as LiteX's bridges
 python "$here/soc.py" "$out" "$out"
 hdnhw-tools verilator --binary --timing --timescale-override 1ns/1ps --top-module bench -Wno-lint -Wno-COMBDLY --output-split 0 --Mdir "$out/bench" \
   "$here/bench.sv" $(cat "$out/sources")

@@ -38,6 +38,7 @@ from hdnhw.endpoints.exchange.spec import ExchangeSpec
 from hdnhw.endpoints.relay.spec import RelaySpec
 from hdnhw.fpga.harness import ports_of
 from hdnhw.fusesoc import generate
+from hdnhw.library.options import fabric_of
 from hdnhw.litex import NetworkOnChip
 from hdnhw.spec import FabricSpec
 from hdnhw.spec.chips import ChipOptions
@@ -47,7 +48,6 @@ from hdnhw.verilog.component import fabric_component
 from hdnhw.verilog.fabric import ONE_CHIP, EmittedFabric, emit_fabric, write_fabric
 from hdnhw.verilog.verilog import module_text
 from hdnhw.verilog.yosys import run_scripts
-from tests.specs import fabric_spec
 
 NODES, LINKS = 2, 2
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -95,9 +95,10 @@ class BrokenError(Exception):
     """A cell is not as it must be."""
 
 
-def spec_of(kind: str) -> FabricSpec:
-    """Return a fabric of two nodes, or of four chips of two."""
-    return fabric_spec(network_of(kind), **KINDS[kind][1])
+def spec_of(kind: str, *, clocks: bool = False) -> FabricSpec:
+    """Return a fabric of two nodes, or of four chips of two, with the defaults of the command."""
+    options = dict(KINDS[kind][1])
+    return fabric_of(network_of(kind), options.pop("endpoints", None), options, node_clocks=clocks)
 
 
 def network_of(kind: str) -> str:
@@ -126,7 +127,9 @@ def emit_once(
 
 def emitted(kind: str, clocks: bool, wrapper: bool) -> EmittedFabric:
     """Return the fabric of a cell."""
-    return emit_once(spec_of(kind), top="noc", wrapper=wrapper, node_clocks=clocks, cut=CUTS.get(kind, ONE_CHIP))
+    return emit_once(
+        spec_of(kind, clocks=clocks), top="noc", wrapper=wrapper, node_clocks=clocks, cut=CUTS.get(kind, ONE_CHIP)
+    )
 
 
 def expected(manifest: Mapping[str, Any]) -> dict[str, tuple[bool, int]]:
@@ -281,7 +284,7 @@ def pins_of(manifest: Mapping[str, Any]) -> tuple[dict[str, list[str]], dict[str
 def in_amaranth(kind: str, clocks: bool, folder: Path) -> None:
     """Elaborate the component: its members are the ports of the manifest, those of a payload together."""
     design = folder / "chip.sv"
-    fabric = fabric_component(spec_of(kind), node_clocks=clocks, cut=CUTS.get(kind, ONE_CHIP))
+    fabric = fabric_component(spec_of(kind, clocks=clocks), node_clocks=clocks, cut=CUTS.get(kind, ONE_CHIP))
     design.write_text(module_text(Design(fabric), "chip", flatten=False))
     manifest = emitted(kind, clocks, False).manifest
     ports, (pins, joined) = expected(manifest), pins_of(manifest)
