@@ -199,18 +199,19 @@ def fabric_of(
     known = options_of(FabricSpec)
     machine = {name: value for name, value in asked.items() if name in known}
     rest = {name: value for name, value in asked.items() if name not in known}
+    kind = endpoints.kind if isinstance(endpoints, EndpointSpec) else endpoints
+    if kind is None or kind not in declared("spec") or not declared("spec")[kind].defaults:
+        return FabricSpec(network=spec, endpoints=endpoints_of(spec, endpoints, rest), **machine)
     from hdnhw.networks.build import build
     from hdnhw.topology.address import AddressLayout
 
-    if isinstance(endpoints, str) and endpoints in declared("format"):
-        rest = {**declared("format")[endpoints].defaults(build(spec).num_nodes), **rest}
+    layout, form = AddressLayout(build(spec)), declared("format")[kind]
+    if endpoints == kind:
+        rest = {**form.defaults(layout.network.num_nodes), **rest}
     at_terminals = endpoints_of(spec, endpoints, rest)
-    defaults: dict[str, Any] = {}
-    if at_terminals is not None and at_terminals.defaults:
-        form = declared("format")[at_terminals.kind]
-        defaults |= form.machine(at_terminals, machine, AddressLayout(build(spec)).width)
+    defaults = form.machine(at_terminals, machine, layout.width)
     if node_clocks:
-        defaults.pop("gapless_packets", None)
+        del defaults["gapless_packets"]
     return FabricSpec(network=spec, endpoints=at_terminals, **{**defaults, **machine})
 
 

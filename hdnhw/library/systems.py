@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdnhw.endpoints import declared
-from hdnhw.endpoints.axi4.format import WIDE, MemoryFormat
+from hdnhw.endpoints.axi4.format import WIDE
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi4.spec_blocks import KINDS, MOST_NODES
 from hdnhw.library.asked import asks
 from hdnhw.library.hardware import FileOptions
-from hdnhw.library.options import PathLike
+from hdnhw.library.options import PathLike, fabric_of
 from hdnhw.library.result import Result
 from hdnhw.library.system_file import EXAMPLE, SCHEMA_FILE, System, read_system, schema, window_of
 from hdnhw.spec import FabricSpec, NetworkSpec
@@ -174,7 +174,6 @@ def placed(described: System) -> tuple[FabricSpec, float]:
 
     from hdnhw.networks.build import build
     from hdnhw.networks.placing import place
-    from hdnhw.topology.address import AddressLayout
     from hdnhw.topology.metrics import neighbor_table, table_distances
 
     blocks, fixed = described.blocks, {}
@@ -212,12 +211,7 @@ def placed(described: System) -> tuple[FabricSpec, float]:
     )
     options.setdefault("flit_width", max(WIDE, *(block.data_width for block in blocks)))
     total = traffic.sum() / 2
-    machine = FabricSpec(
-        network=spec,
-        endpoints=endpoints,
-        **{**MemoryFormat.machine(endpoints, options, AddressLayout(network).width), **options},
-    )
-    return machine, cost / total if total else 0.0
+    return fabric_of(spec, endpoints, options), cost / total if total else 0.0
 
 
 def _chosen(nodes: int) -> NetworkSpec:

@@ -120,12 +120,6 @@ class HeaderFormat:
         """Return the format of a :class:`hdnhw.machine.machine.Machine` with endpoints of the kind."""
         return cls(machine.flits, machine.spec.endpoints)  # type: ignore[call-arg]
 
-    @classmethod
-    def defaults(cls, num_nodes: int) -> dict[str, Any]:
-        """Return the defaults of options of endpoints of the kind that depend on how many nodes there are."""
-        del num_nodes
-        return {}
-
     @property
     def header_fields(self) -> dict[str, int]:
         """Width of each field in bits, the least significant first, from bit 0 of the head flit."""

@@ -205,6 +205,7 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
     as AXI4 does not have.
     """
 
+    _bad = BAD
     name, module, kind = "axi4", "hdnhw.endpoints.axi4.bench_cocotb", AxiMemorySpec
     summary = (
         "{bursts} bursts in {cycles} cycles: {unanswered} unanswered, {wrong_data} with wrong data, {wrong_responses} "
@@ -230,7 +231,6 @@ class MemoryBench(TopLevelBench[dict[str, Any], MemoryVerdict]):
         if self._used > 1 << self._bits:
             least = (self.nodes * THREADS - 1).bit_length() + REGION_BITS
             raise SpecError(f"{named('memory_bits')} must be at least {least} for the axi4 test of {self.nodes} nodes")
-        self._bad = BAD
 
     @property
     def _bits(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hdnhw.endpoints.axi4.spec import MOST_OUTSTANDING, AxiMemorySpec
 from hdnhw.machine.flit import FlitFormat, HeaderFormat
+from hdnhw.machine.timing import power_of_two
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
@@ -78,8 +79,8 @@ class MemoryFormat(HeaderFormat):
 
     @classmethod
     def defaults(cls, num_nodes: int) -> dict[str, Any]:
-        """See :meth:`HeaderFormat.defaults`: a memory has a queue for no more packets than on 16 nodes."""
-        return {"outstanding": max(1, min(MOST_OUTSTANDING, FEW_NODES * MOST_OUTSTANDING // _power_above(num_nodes)))}
+        """Return the defaults of such endpoints: a memory has a queue for no more packets than on 16 nodes."""
+        return {"outstanding": max(1, min(MOST_OUTSTANDING, FEW_NODES * MOST_OUTSTANDING // power_of_two(num_nodes)))}
 
     @classmethod
     def machine(cls, endpoints: AxiMemorySpec, asked: Mapping[str, Any], address_width: int) -> dict[str, Any]:
@@ -150,11 +151,6 @@ class MemoryFormat(HeaderFormat):
             **self.attributes,
             "strobes": beats * self.bytes,
         }
-
-
-def _power_above(number: int) -> int:
-    """Return the least power of two that is not below a number."""
-    return 1 << (number - 1).bit_length()
 
 
 FORMAT = MemoryFormat

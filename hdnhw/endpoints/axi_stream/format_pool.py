@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hdnhw.machine.timing import ROW
+from hdnhw.machine.timing import ROW, power_of_two
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
@@ -76,7 +76,7 @@ class FramePool:
         chosen = self.frames.endpoints.prompt_packets
         few = PROMPT_OF_FEW if self.num_nodes <= FEW_NODES else LEAST_PROMPT
         least = self._least_slots(min(few, max(LEAST_PROMPT, self.most_packets)) if chosen is None else chosen)
-        return max(ROW, 1 << (least - 1).bit_length())
+        return max(ROW, power_of_two(least))
 
     @cached_property
     def prompt(self) -> int:
@@ -124,7 +124,7 @@ class FramePool:
     def source_flits(self) -> int:
         """Data flits that a source holds, a power of two: two packets and two flits to send without a gap."""
         least = max(ROW, 2 * self.frames.payload_flits + 2, SOURCE_FLITS * self.grants)
-        return 1 << (least - 1).bit_length()
+        return power_of_two(least)
 
 
 def pool_of(machine: "Machine") -> FramePool:
