@@ -5,7 +5,7 @@ import re
 import subprocess
 import tomllib
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from itertools import permutations
 from pathlib import Path
 
@@ -201,11 +201,14 @@ def test_a_placement_is_as_good_as_the_best_of_all():
 
 def test_what_is_written_beside_the_verilog(soc, tmp_path):
     """Each block stands in the picture; what is not asked for again is removed."""
-    file, folder = soc(), tmp_path / "out"
+    both = (f'name = "{name}"' for name in ("cpu", "ram"))
+    text = reduce(lambda text, name: text.replace(name, f"{name}\nnode = 1"), both, SYSTEM)
+    file, folder = soc(text), tmp_path / "out"
     plain = {Path(one).name for one in hdnhw.system(file, output=folder).files}
     blocks = hdnhw.system(file).blocks
-    shown = re.findall(r"bold\">(\w+)<", (folder / "soc.svg").read_text())
-    assert sorted(shown) == sorted(block["name"] for block in blocks)
+    shown = re.findall(r"bold\">([\w ]+)<", (folder / "soc.svg").read_text())
+    assert "cpu ram" in shown
+    assert sorted(" ".join(shown).split()) == sorted(block["name"] for block in blocks)
     more = {Path(one).name for one in hdnhw.system(file, output=folder, wrapper=True, readable=True).files}
     assert more - plain == {
         "soc_readable.txt",

@@ -1,5 +1,7 @@
 """A fabric whose reset goes through registers: nothing is taken from a terminal that leaves reset before its router."""
 
+import re
+
 import pytest
 from amaranth.sim import Simulator
 
@@ -7,6 +9,7 @@ from hdnhw.networks.parse import parse
 from hdnhw.rtl.reset import RouterReset
 from hdnhw.spec import FabricSpec
 from hdnhw.verilog.component import fabric_component
+from hdnhw.verilog.fabric import emit_fabric
 
 
 @pytest.mark.parametrize("registers", [1, 2, 5])
@@ -31,7 +34,7 @@ def test_a_router_takes_nothing_before_it_has_left_reset(registers):
 def test_what_is_offered_at_once_arrives(registers, gapless):
     spec = FabricSpec(network=parse("cube(1)"), reset_registers=registers, gapless_packets=gapless)
     fabric = fabric_component(spec)
-    flits, taken, come = [1 + (flit << 8) for flit in range(8)], [], []  # to node 1
+    flits, taken, come, ends = [1 + (flit << 8) for flit in range(8)], [], [], []  # to node 1
     simulator = Simulator(fabric)
     simulator.add_clock(1e-6)
 
@@ -45,9 +48,15 @@ def test_what_is_offered_at_once_arrives(registers, gapless):
                 taken.append(cycle)
             if ctx.get(sink.valid):
                 come.append(ctx.get(sink.payload.data))
+                ends.append(cycle)
             await ctx.tick()
 
     simulator.add_testbench(send)
     simulator.run()
     assert come == flits
     assert taken[0] >= registers
+    latency = emit_fabric(spec).manifest["latency"]
+    late = int((re.findall(r", (\d+) fewer", latency["phase"]) or [0])[0])
+    phase = (0 if gapless else taken[0]) - late  # since when it was offered, or taken
+    cycles = eval(latency["zero_load"].replace("mod", "%"), {"hops": 1, "phase": phase})
+    assert ends[-1] - (0 if gapless else taken[0]) == cycles

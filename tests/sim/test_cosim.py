@@ -336,7 +336,7 @@ def test_broken_class_rule_hangs_the_verilog_as_it_hangs_the_model() -> None:
     [
         ("rdn(cube(1), 1)", {}),
         ("mesh(2, 3)", {"packet_length": 2, "buffers": 1, "lanes": 2}),
-        ("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8}),
+        ("rdn(cube(1), 1)", {"queueing": "voq", "buffers": 8, "reset_registers": 3}),
         ("hdn(cube(1), [[0]])", {"switching": "cut-through"}),
         ("rdn(cube(1), 1)", {"gapless_packets": True, "packet_length": 4, "crc": True}),
     ],
