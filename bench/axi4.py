@@ -73,13 +73,15 @@ class Size:
         return idle + [f"{what}, {' and '.join(kinds)}" for what, kinds in product(self.busy, self.kinds)]
 
 
+EIGHT = {"packet_length": 8}
+MACHINES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "8 flits": EIGHT,
+    "8 flits, cut-through": {**EIGHT, "switching": "cut-through"},
+}
 FOUR = Size(
     "torus(2, 2)",
-    {
-        "default": {},
-        "8 flits of 32 bits": {"flit_width": 32},
-        "the same, cut-through": {"flit_width": 32, "switching": "cut-through"},
-    },
+    MACHINES,
     [(size, where) for size in (0, PIECE) for where in ("neighbor", "own memory")],
     {"one to one": ([0], [1]), "three to one": ([1, 2, 3], [0]), "all to all": ([0, 1, 2, 3], [0, 1, 2, 3])},
     KINDS,
@@ -87,7 +89,7 @@ FOUR = Size(
 NODES, DIAGONAL = list(range(16)), [0, 5, 10, 15]
 SIXTEEN = Size(
     "torus(4, 4)",
-    {"default": {}},
+    MACHINES,
     [(0, where) for where in ("neighbor", "farthest node", "own memory")],
     {
         "15 to 1": ([node for node in NODES if node != 5], [5]),

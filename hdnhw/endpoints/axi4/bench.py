@@ -24,6 +24,8 @@ THREADS = 3
 REGION_BITS = 12
 
 IMPOSSIBLE_SHARE, BAD_SHARE, LONG_SHARE = 0.02, 0.04, 0.02
+WHOLE_SHARE = 0.7
+"""Share of the plain client's beats that write all their lanes: the others cut a part."""
 BAD = 256
 """Bytes at the end of each region that memories answer with SLVERR."""
 
@@ -92,7 +94,8 @@ def draw_plain(rng: random.Random, *, width: int, size: int) -> Burst:
     plain: Burst = {"address": offset, "size": beat, "len": beats - 1, "burst": burst}
     if rng.random() < 0.5:
         plain["beats"] = [
-            [rng.getrandbits(8 * width), rng.getrandbits(width) & strobes] for strobes in _strobes(plain, width)
+            [rng.getrandbits(8 * width), strobes if rng.random() < WHOLE_SHARE else rng.getrandbits(width) & strobes]
+            for strobes in _strobes(plain, width)
         ]
     return plain
 

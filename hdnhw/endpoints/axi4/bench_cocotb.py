@@ -55,6 +55,9 @@ LONGEST_RUN = 1000
 LONGEST_RESET = 40
 """Cycles of the reset of a block, at most."""
 
+NULL_SHARE = 0.2
+"""Share of a source's transfers that have null bytes among the others, or nothing else."""
+
 TransferBus, Transfer, TransferSource, TransferSink, _ = define_stream(
     "Transfer",
     signals=["tdata", "tkeep", "tlast", "tvalid", "tready"],
@@ -279,15 +282,17 @@ class Bench:
         """Send the frames of a source, one after the other."""
         about, source = self.case["sources"][number], self.sources[number]
         width, pin = len(source.bus.tdata) // 8, getattr(self.dut, about.get("reset") or f"aresetn{about['end']}")
+        rng = random.Random(f"{self.case['seed']} lanes {number}")
         for dest, text in about["frames"]:
             while not pin.value:
                 await RisingEdge(pin)
             begin, frame = get_sim_time("ns"), bytes.fromhex(text)
-            for place in range(0, len(frame), width):
-                part = frame[place : place + width]
-                keep, last = (1 << len(part)) - 1, place + width >= len(frame)
-                word = int.from_bytes(part, "little")
-                source.send_nowait(Transfer(tdata=word, tkeep=keep, tlast=last, tdest=dest))
+            while frame:
+                keep = rng.getrandbits(width) if rng.random() < NULL_SHARE else (1 << min(width, len(frame))) - 1
+                lanes = [lane for lane in range(width) if keep >> lane & 1][: len(frame)]
+                word = sum(byte << 8 * lane for lane, byte in zip(lanes, frame, strict=False))
+                frame, keep = frame[len(lanes) :], sum(1 << lane for lane in lanes)
+                source.send_nowait(Transfer(tdata=word, tkeep=keep, tlast=not frame, tdest=dest))
             await source.wait()
             self.sent[number].append((begin, get_sim_time("ns")))
             self.count += 1

@@ -26,8 +26,11 @@ class MemoryKind(IntEnum):
     """Data that were read, with their response."""
 
 
-FEW_NODES = 16
+FEW_NODES = 32
 """Nodes whose memories have room for the most packets of all."""
+
+ENDS = 2
+"""Beats of a write whose strobes travel: its first and its last one; those between write all their lanes."""
 
 SHORT, WIDE = 4, 64
 """Flits of a packet and bits of a flit, with which a single access is soonest back: three beats behind the header."""
@@ -51,7 +54,7 @@ class MemoryFormat(HeaderFormat):
     --------
     >>> memory = MemoryFormat(FlitFormat(32, 4, 8), AxiMemorySpec())
     >>> memory.header_width, memory.header_flits, memory.payload_flits
-    (64, 2, 6)
+    (48, 2, 6)
     """
 
     kinds = MemoryKind
@@ -79,7 +82,7 @@ class MemoryFormat(HeaderFormat):
 
     @classmethod
     def defaults(cls, num_nodes: int) -> dict[str, Any]:
-        """Return the defaults of such endpoints: a memory has a queue for no more packets than on 16 nodes."""
+        """Return the defaults of such endpoints: a memory has a queue for no more packets than on 32 nodes."""
         return {"outstanding": max(1, min(MOST_OUTSTANDING, FEW_NODES * MOST_OUTSTANDING // power_of_two(num_nodes)))}
 
     @classmethod
@@ -120,7 +123,7 @@ class MemoryFormat(HeaderFormat):
 
     @cached_property
     def payload_flits(self) -> int:
-        """Data flits per packet: as many as leave room for a header with their strobes."""
+        """Data flits per packet: as many as leave room for a header."""
         for beats in range(self.flits.packet_length - 1, 0, -1):
             if sum(self._fields(beats).values()) <= (self.flits.packet_length - beats) * self.flits.flit_width:
                 return beats
@@ -133,7 +136,8 @@ class MemoryFormat(HeaderFormat):
         ``dst`` and ``src`` are packed addresses; ``kind`` is a :class:`MemoryKind`; ``tag`` is what the source calls
         the part, and the answer has it back; ``end`` is the position of the part's last beat, from 0; ``size`` is that
         of AXI4 in a request and the response in an answer; ``fixed`` says that every beat is for the same address,
-        ``addr``; ``strobes`` are those of the beats of a write, the first one's lowest. :attr:`attributes` are between.
+        ``addr``; ``strobes`` are those of the first and the last beat of a write, the first one's lowest.
+        :attr:`attributes` are between.
         Of a stream, ``addr`` has in bit 0 whether the part ends a frame, and above it the number of the source.
         """
         return self._fields(max(1, self.payload_flits))
@@ -149,7 +153,7 @@ class MemoryFormat(HeaderFormat):
             "fixed": 1,
             "addr": self.endpoints.memory_bits,
             **self.attributes,
-            "strobes": beats * self.bytes,
+            "strobes": min(beats, ENDS) * self.bytes,
         }
 
 

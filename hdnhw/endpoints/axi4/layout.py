@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from amaranth.hdl import Cat
+from amaranth.hdl import Cat, Const, Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
+from hdnhw.rtl.bits import below, index_width
 
 INSIDE_ID = 1
 """Bits of the IDs that memories see, which are 0."""
@@ -142,3 +143,24 @@ def part_layout(memory: MemoryFormat) -> data.StructLayout:
 def answer_layout(memory: MemoryFormat) -> data.StructLayout:
     """Return what an answer says: of which part, and the response."""
     return data.StructLayout({"tag": memory.header_fields["tag"], "resp": 2})
+
+
+def bits_inside(memory: MemoryFormat, size: Value) -> Value:
+    """Return the bits of a byte's place in a word that differ within a beat of a size, set."""
+    bits = index_width(memory.bytes)
+    return Cat(~below(size, bit + 1) for bit in range(bits)) if memory.bytes > 1 else Const(1, bits)
+
+
+def place_behind(place: Value, inside: Value, fixed: Value) -> Value:
+    """Return a place in a word in the beat behind the one that has `place`; see :func:`bits_inside`."""
+    return ((place | inside) + ~fixed)[: len(place)]
+
+
+def lanes_at(memory: MemoryFormat, place: Value, inside: Value) -> Value:
+    """Return the strobes of a beat that writes all its lanes, `place` among them."""
+    return Cat(
+        Cat(
+            bit | ~(at ^ (lane >> number & 1)) for number, (bit, at) in enumerate(zip(inside, place, strict=True))
+        ).all()
+        for lane in range(memory.bytes)
+    )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -41,10 +41,11 @@ class PacketSignature(wiring.Signature):
         )
 
 
-def place_of_beat(m: Module, part: Any, moves: Value) -> tuple[Signal, Signal]:
+def place_of_beat(m: Module, part: Any, moves: Value, *, again: Value | None = None) -> tuple[Signal, Signal]:
     """Count the beats of parts, one of which `moves`; return the place of the next one, and whether it is the last.
 
-    Of a part it takes the place of the last beat, `end`, and whether that is the first one, `single`.
+    Of a part it takes the place of the last beat, `end`, and whether that is the first one, `single`. The next beat is
+    the first one `again` if the part has been cut.
     """
     end = part.end
     place, at_end = Signal(len(end), name="place"), Signal(name="at_end")
@@ -53,6 +54,8 @@ def place_of_beat(m: Module, part: Any, moves: Value) -> tuple[Signal, Signal]:
     with m.If(moves):
         behind = (place + 1)[: len(place)]
         m.d.sync += [place.eq(Mux(at_end, 0, behind)), is_first.eq(at_end), is_last.eq(behind == end)]
+    with m.If(Const(0) if again is None else again):
+        m.d.sync += [place.eq(0), is_first.eq(1)]
     return place, at_end
 
 
@@ -72,7 +75,7 @@ class PartBuffer(wiring.Component):
         Add `word`; only while there is `room`.
     word : In(flit_width)
     close : In(1)
-        The part is complete: with the last `push`.
+        The part is complete: with the last `push`, or behind it.
     head : In(header_layout)
         Of the part that is complete, until it is `closed`.
     room : Out(1)

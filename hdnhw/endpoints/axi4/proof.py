@@ -27,6 +27,10 @@ _REGION = 5
 """Bits of the words of memory that a burst may touch; no two bursts touch the same."""
 
 
+_KINDS_OF_WORDS = 16
+"""Words differ in the lanes that a write leaves out: which parts are cut belongs to the schedule."""
+
+
 @dataclass(frozen=True)
 class _Asked:
     """A burst of a manager, and the address within the memory of each of its beats."""
@@ -55,6 +59,7 @@ class BurstsRig(JoinedRig):
         assert isinstance(memory, MemoryFormat)
         self._format, self._shift = memory, memory.bytes.bit_length() - 1
         self._arrived: list[str] = []
+        self._kinds = [self._kind_of_word() for _ in range(_KINDS_OF_WORDS)]
         asked = {(node, write): self._bursts(node, write=write) for node in range(NODES) for write in (True, False)}
         # A burst is a packet for each part, of as many beats as it holds, and one more where it turns round.
         packets = Counter[int]()
@@ -71,6 +76,17 @@ class BurstsRig(JoinedRig):
         every = " && ".join(self._arrived)
         self.claims.append(("a burst has not been answered in the end", f"!ends || ({every})"))
         self._happens(f"ends && {every}")
+
+    def _kind_of_word(self) -> tuple[int, int]:
+        """Draw the lanes that a write of a word has for sure, and those that it leaves out, one in each narrow beat."""
+        lanes, half = self._format.bytes, self._format.bytes // 2
+        if self._random.random() < 0.5:
+            return (1 << lanes) - 1, 0
+        if half > 1:
+            lane = self._random.randrange(half)
+            return 0, 1 << lane | 1 << lane + half
+        out = self._random.randrange(1, 1 << lanes)
+        return (1 << lanes) - 1 & ~out, out
 
     def _bursts(self, node: int, *, write: bool) -> list[_Asked]:
         """Draw what a manager asks for."""
@@ -122,10 +138,16 @@ class BurstsRig(JoinedRig):
             self.claims.append((what, f"!({when} && {lanes}[{lane}]) || {same}"))
 
     def _of_word(self, name: str, node: str, word: str) -> tuple[str, str]:
-        """Return the data of a word of a memory, and its strobes, of any value."""
+        """Return the data of a word of a memory, of any value, and its strobes: any but those that its kind has."""
         width, lanes = self._format.flits.flit_width, self._format.bytes
         data = self._any(f"{name}_data", f"{word} + 7 * ({node})", width)
-        return data, self._any(f"{name}_strobes", f"11 * {word} + 5 * ({node}) + 1", lanes)
+        some = self._any(f"{name}_some", f"11 * {word} + 5 * ({node}) + 1", lanes)
+        kind = self._wire(f"{name}_kind", f"{word} + 3 * ({node})", width=index_width(_KINDS_OF_WORDS))
+        sure, out = (
+            self._table(f"{name}_{what}", list(values), kind, lanes)
+            for what, values in zip(("sure", "out"), zip(*self._kinds, strict=True), strict=True)
+        )
+        return data, self._wire(f"{name}_strobes", f"({some} & ~{out}) | {sure}", width=lanes)
 
     def _manage(self, node: int, *, write: bool, asked: list[_Asked]) -> None:
         """Let a manager ask for its bursts, and claim what it gets."""

@@ -7,12 +7,12 @@ from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
-from hdnhw.endpoints.axi4.layout import answer_layout, channels, place_fields
+from hdnhw.endpoints.axi4.layout import answer_layout, channels, lanes_at, place_behind, place_fields
 from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer, place_of_beat
 from hdnhw.endpoints.axi4.skid import SkidBuffer
 from hdnhw.endpoints.axi4.splitter import BurstSplitter
 from hdnhw.endpoints.axi4.tags import TagRing
-from hdnhw.rtl.bits import equals, index_width
+from hdnhw.rtl.bits import index_width
 from hdnhw.topology.address import AddressLayout
 
 
@@ -68,28 +68,42 @@ class WriteRequester(wiring.Component):
         connect(m, wiring.flipped(self.w), data.i)
         m.d.comb += splitter.address.eq(self.address)
         push = Signal()
-        place, at_end = place_of_beat(m, splitter.part.payload, push)
-        self._elaborate_collecting(m, splitter.part, data.o, tags, push, place, at_end)
+        place, at_end = place_of_beat(m, splitter.part.payload, push, again=splitter.cut)
+        cut = self._elaborate_collecting(m, splitter.part, data.o, tags, (push, place, at_end), splitter.inside)
+        m.d.comb += Cat(splitter.cut, splitter.cut_at).eq(cut)
         self._elaborate_answer(m, tags)
         return m
 
     def _elaborate_collecting(
-        self, m: Module, part: Any, w: Any, tags: Any, push: Signal, place: Value, at_end: Value
-    ) -> None:
-        """Take the data of a part that has a tag and a place; those of a part that is refused are lost."""
+        self, m: Module, part: Any, w: Any, tags: Any, beats: tuple[Signal, Value, Value], inside: Value
+    ) -> Value:
+        """Take the data of a part that has a tag and a place; those of a part that is refused are lost.
+
+        `beats`: one is taken, its place, and whether it is the last one. A beat behind the first one that does not
+        write all its lanes ends the part: return whether it has come, and its place.
+        """
         m.submodules.buffer = buffer = PartBuffer(self._memory)
+        push, place, at_end = beats
         about, head, ends = part.payload, buffer.head, Signal()
+        cuts, was_cut, cut_at = Signal(), Signal(), Signal.like(head.end)
         self._elaborate_packets(m, about.own, buffer)
-        width, strobes = self._memory.bytes, Signal(len(head.strobes))
+        is_whole = self._elaborate_lanes(
+            m, w.payload.strb, head.strobes, (push, place, buffer.room & ~cuts), about, inside
+        )
+        will_cut, may = Signal(), Signal()  # there is a tag, and the part is not cut
+        m.d.comb += will_cut.eq((push & ~at_end & place.any() & ~is_whole & ~about.refused) | (cuts & ~ends))
+        m.d.sync += [cuts.eq(will_cut), may.eq(tags.stays_free & ~will_cut), was_cut.eq(cuts)]
+        with m.If(push):
+            m.d.sync += cut_at.eq(place)
         m.d.comb += [
-            w.ready.eq(part.valid & tags.free & buffer.room),
+            w.ready.eq(part.valid & may & buffer.room),
             push.eq(w.ready & w.valid),
             ends.eq(Mux(about.refused, push & at_end, buffer.closed)),
             buffer.push.eq(push & ~about.refused),
             buffer.word.eq(w.payload.data),
-            buffer.close.eq(push & at_end & ~about.refused),
+            buffer.close.eq((push & at_end & ~about.refused) | cuts),
             part.ready.eq(ends),
-            tags.part.last.eq(about.last),
+            tags.part.last.eq(about.last & ~was_cut),
             tags.part.id.eq(about.id),
             tags.part.refused.eq(about.refused),
             tags.part.resp.eq(about.resp),
@@ -98,15 +112,32 @@ class WriteRequester(wiring.Component):
             tags.is_oldest.eq(self.is_oldest),
             self.oldest.eq(tags.oldest_tags),
             head.tag.eq(tags.tag),
-            *(getattr(head, name).eq(getattr(about, name)) for name in place_fields(self._memory)),
+            *(getattr(head, name).eq(getattr(about, name)) for name in place_fields(self._memory) if name != "end"),
+            head.end.eq(Mux(cuts, cut_at, about.end)),
         ]
         m.d.sync += tags.open.eq(ends)  # the part stays for a cycle
-        for beat in range(self._memory.payload_flits):
-            own = slice(beat * width, (beat + 1) * width)
-            comes = buffer.room & equals(place, beat)
-            m.d.comb += head.strobes[own].eq(Mux(comes, w.payload.strb, strobes[own]))
-            with m.If(comes):
-                m.d.sync += strobes[own].eq(w.payload.strb)
+        return Cat(cuts, cut_at)
+
+    def _elaborate_lanes(
+        self, m: Module, strobes: Value, ends: Value, beats: tuple[Value, Value, Value], about: Any, inside: Value
+    ) -> Value:
+        """Keep the strobes of the first and the last beat; return whether a beat between writes all its lanes.
+
+        `beats`: one is taken, its place, and whether one may be.
+        """
+        push, place, comes = beats
+        bits, kept, is_first = len(strobes), Signal(len(ends)), ~place.any()
+        takes = [comes & is_first, comes]
+        for number in range(len(ends) // bits):
+            own = slice(number * bits, (number + 1) * bits)
+            m.d.comb += ends[own].eq(Mux(takes[number], strobes, kept[own]))
+            with m.If(takes[number]):
+                m.d.sync += kept[own].eq(strobes)
+        at, whole = Signal(len(inside)), Signal(bits)
+        behind = place_behind(Mux(is_first, about.addr[: len(at)], at), inside, about.fixed)
+        with m.If(push):
+            m.d.sync += [at.eq(behind), whole.eq(lanes_at(self._memory, behind, inside))]
+        return strobes == whole
 
     def _elaborate_packets(self, m: Module, comes_own: Value, buffer: Any) -> None:
         """Offer a part that is complete to the fabric or to the node's memory, when the data before are taken there."""

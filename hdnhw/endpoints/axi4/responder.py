@@ -7,7 +7,7 @@ from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from hdnhw.endpoints.axi4.format import MemoryFormat, MemoryKind
-from hdnhw.endpoints.axi4.layout import Burst, answer_layout, channels
+from hdnhw.endpoints.axi4.layout import Burst, answer_layout, bits_inside, channels, lanes_at, place_behind
 from hdnhw.endpoints.axi4.part_buffer import PacketSignature, PartBuffer, place_of_beat
 from hdnhw.endpoints.axi4.skid import SkidBuffer
 from hdnhw.endpoints.axi4.tags import order_of
@@ -198,19 +198,36 @@ class RequestPlayer(wiring.Component):
 
     def _elaborate_data(self, m: Module, header: Any, is_now: Value, take: Value, is_own: Value, to: Any) -> Value:
         """Pass on the data of a write, beat by beat; return whether the beat is the last one."""
-        strobes, left, is_end = Signal(len(header.strobes)), Signal(len(header.end)), Signal()
+        width, ends = self._memory.bytes, header.strobes
+        strobes, last = Signal(width), Signal(width)
+        left, is_end = Signal(len(header.end)), Signal()
+        at, inside, fixed = Signal(index_width(width)), Signal(index_width(width)), Signal()
+        behind = place_behind(at, inside, fixed)
         own = self.own[0]
         m.d.comb += [
             own.take.eq(take & is_own),
             to.valid.eq(take),
             to.payload.data.eq(Mux(is_own, own.data, self.request.payload)),
-            to.payload.strb.eq(strobes[: self._memory.bytes]),
+            to.payload.strb.eq(strobes),
             to.payload.last.eq(is_end),
         ]
         with m.If(~is_now):
-            m.d.sync += [strobes.eq(header.strobes), left.eq(header.end), is_end.eq(~header.end.any())]
+            m.d.sync += [
+                strobes.eq(ends[:width]),
+                last.eq(ends[-width:]),
+                left.eq(header.end),
+                is_end.eq(~header.end.any()),
+                at.eq(header.addr[: len(at)]),
+                inside.eq(bits_inside(self._memory, header.size)),
+                fixed.eq(header.fixed),
+            ]
         with m.If(take):
-            m.d.sync += [strobes.eq(strobes[self._memory.bytes :]), left.eq(left - 1), is_end.eq(equals(left, 1))]
+            m.d.sync += [
+                strobes.eq(Mux(equals(left, 1), last, lanes_at(self._memory, behind, inside))),
+                left.eq(left - 1),
+                is_end.eq(equals(left, 1)),
+                at.eq(behind),
+            ]
         return is_end
 
 

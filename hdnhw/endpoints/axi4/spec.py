@@ -50,7 +50,7 @@ class AxiMemorySpec(EndpointSpec):
     outstanding: int = option(
         MOST_OUTSTANDING,
         Size,
-        "packets of writes, and as many of reads, that a node has under way; by default fewer above 16 nodes",
+        "packets of writes, and as many of reads, that a node has under way; by default fewer above 32 nodes",
         metavar="K",
         least=1,
         most=MOST_OUTSTANDING,

@@ -9,8 +9,8 @@ from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from hdnhw.endpoints.axi4.format import MemoryFormat
-from hdnhw.endpoints.axi4.layout import Burst, Response, address_layout, part_layout
-from hdnhw.rtl.bits import below, equals, padded
+from hdnhw.endpoints.axi4.layout import Burst, Response, address_layout, bits_inside, part_layout
+from hdnhw.rtl.bits import below, equals, index_width, padded
 from hdnhw.rtl.route_unit import is_node
 from hdnhw.topology.address import AddressLayout
 
@@ -32,14 +32,15 @@ class _State(enum.IntEnum):
     OFFER = 5
     WAIT = 6
     MOVE = 7
+    CUT = 8
 
 
 class BurstSplitter(wiring.Component):
     """Cut bursts into parts, one after the other.
 
     The first part is offered a cycle behind its burst, five if that is a WRAP; each other one two cycles after the one
-    before is taken, three if that was at once. A part ends where the packet is full, the burst ends, or a WRAP turns
-    round.
+    before is taken, three if that was at once, four if it was cut. A part ends where the packet is full, the burst
+    ends, a WRAP turns round, or its user cuts it.
 
     Parameters
     ----------
@@ -53,6 +54,11 @@ class BurstSplitter(wiring.Component):
     burst : In(stream of address_layout)
     part : Out(stream of part_layout)
         It stays for a cycle behind the one in which it is taken.
+    inside : Out
+        See :func:`hdnhw.endpoints.axi4.layout.bits_inside`; of the beats of the part.
+    cut : In(1), cut_at : In
+        Behind the cycle in which a part is offered, until it is taken: it ends with the beat `cut_at`, which is not its
+        last one.
     """
 
     def __init__(self, memory: MemoryFormat, layout: AddressLayout) -> None:
@@ -65,6 +71,9 @@ class BurstSplitter(wiring.Component):
                 "address": In(memory.flits.address_width),
                 "burst": In(stream.Signature(burst)),
                 "part": Out(stream.Signature(part_layout(memory))),
+                "inside": Out(index_width(memory.bytes)),
+                "cut": In(1),
+                "cut_at": In(memory.header_fields["end"]),
             }
         )
 
@@ -83,10 +92,11 @@ class BurstSplitter(wiring.Component):
             )
             m.d.sync += [reach.eq(self.burst.payload.len), turns.eq(0), wraps.eq(self.burst.payload.len[:_WRAP])]
         starts, goes = state[_State.IDLE] & self.burst.valid, state[_State.OFFER] & self.part.ready
-        is_wrap, goes_on = equals(self.burst.payload.burst, Burst.WRAP), goes & ~part.last
+        is_wrap, ends = equals(self.burst.payload.burst, Burst.WRAP), part.last & ~self.cut
+        goes_on = goes & ~ends
         m.d.sync += [
             is_new.eq(~state[_State.OFFER]),
-            state[_State.IDLE].eq((state[_State.IDLE] & ~self.burst.valid) | (goes & part.last)),
+            state[_State.IDLE].eq((state[_State.IDLE] & ~self.burst.valid) | (goes & ends)),
             state[_State.TURN].eq(starts & is_wrap),
             state[_State.REACH].eq(state[_State.TURN]),
             state[_State.FITS].eq(state[_State.REACH]),
@@ -97,8 +107,9 @@ class BurstSplitter(wiring.Component):
                 | state[_State.MOVE]
                 | (state[_State.OFFER] & ~self.part.ready)
             ),
-            state[_State.WAIT].eq(goes_on & is_new),
-            state[_State.MOVE].eq((goes_on & ~is_new) | state[_State.WAIT]),
+            state[_State.CUT].eq(goes & self.cut),
+            state[_State.WAIT].eq((goes_on & is_new) | state[_State.CUT]),
+            state[_State.MOVE].eq((goes_on & ~is_new & ~self.cut) | state[_State.WAIT]),
         ]
         self._elaborate_wrap(m, state, reach, rest, turns, wraps)
         return m
@@ -114,6 +125,7 @@ class BurstSplitter(wiring.Component):
             part.own.eq(node == self.address),
             part.id.eq(burst.id),
             part.size.eq(burst.size[: len(part.size)]),
+            self.inside.eq(bits_inside(self._memory, burst.size)),
             part.fixed.eq(equals(burst.burst, Burst.FIXED)),
             part.refused.eq(~is_there | ~is_known),
             part.resp.eq(Mux(is_there, Response.SLVERR, Response.DECERR)),
@@ -153,16 +165,21 @@ class BurstSplitter(wiring.Component):
                 turns.eq(before.any()),
             ]
         aligned = Cat(bit & ~above for bit, above in zip(part.addr[:_SIZE], _ones(part.size), strict=True))
-        behind, others, is_turn, fits = Signal(_PAGE), Signal(8), Signal(), below(reach, beats)
+        behind, others, is_turn = Signal(_PAGE), Signal(8), Signal()
+        at_end, moved, was_cut = Signal(len(part.end), init=beats - 1), Signal(range(beats + 1), init=beats), Signal()
+        with m.If(state[_State.OFFER] | state[_State.MOVE]):
+            m.d.sync += [at_end.eq(Mux(self.cut, self.cut_at, Const(beats - 1, len(at_end)))), was_cut.eq(self.cut)]
+            m.d.sync += moved.eq(Mux(self.cut, (padded(self.cut_at, len(moved)) + 1)[: len(moved)], beats))
+        fits = below(reach, beats) & ~was_cut
         begin = Cat(part.addr[: len(mask)] & ~mask, part.addr[len(mask) : _PAGE])
-        step = _left(Const(beats, _PAGE), part.size)
+        step = _left(padded(moved, _PAGE), part.size)
         end, is_last, is_single = Signal(len(part.end)), Signal(), Signal()
         with m.If(state[_State.LENGTH]):
             self._limit(m, reach, is_turn, turns)
         m.d.sync += [
             is_turn.eq(fits),
             behind.eq(Mux(fits, begin, Cat(aligned, part.addr[_SIZE:_PAGE]) + step)),
-            others.eq(Mux(fits, rest, (reach + Const(256 - beats, 8))[:8])),
+            others.eq(Mux(fits, rest, (reach + ~padded(at_end, 8))[:8])),
             end.eq(Mux(below(others, beats), others[: len(end)], Const(beats - 1, len(end)))),
             is_last.eq(below(others, beats)),
             is_single.eq(equals(others, 0) if beats > 1 else 1),

@@ -142,7 +142,8 @@ class StreamRequester(WriteRequester):
             about.refused.eq(0 if self._block.to else ~below(dest, len(nodes))),
             tags.retire.eq(tags.ready),
         ]
-        self._elaborate_collecting(m, part, beat, tags, push, place, at_end)
+        everything = Const(-1, index_width(memory.bytes))  # a word has all the lanes of a beat
+        self._elaborate_collecting(m, part, beat, tags, (push, place, at_end), everything)
         return m
 
 

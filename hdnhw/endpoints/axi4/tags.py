@@ -39,8 +39,8 @@ class TagRing(wiring.Component):
 
     Members
     -------
-    free : Out(1)
-        Whether there is a tag.
+    free, stays_free : Out(1)
+        Whether there is a tag, and whether there is one in the next cycle.
     tag : Out
         The next one.
     open : In(1), part : In(tag_layout)
@@ -63,6 +63,7 @@ class TagRing(wiring.Component):
         super().__init__(
             {
                 "free": Out(1),
+                "stays_free": Out(1),
                 "tag": Out(tag),
                 "open": In(1),
                 "part": In(tag_layout(memory)),
@@ -96,17 +97,18 @@ class TagRing(wiring.Component):
             m.d.sync += self.tag.eq(self.tag + step)
         with m.If(self.retire):
             m.d.sync += [oldest.eq(behind), behind.eq(behind + step)]
-        comes, is_done = Signal(), Signal()
+        comes, is_done, will_be = Signal(), Signal(), counted(level, self.open, retired)
         is_next_done = chosen_from(done, behind) | (self.answered & self.is_oldest[1]) if step else Const(0, 1)
         m.d.comb += [
             comes.eq(self.answered & (self.is_oldest[0] | (self.is_oldest[1] & retired))),
             self.free.eq(~level[-1]),
+            self.stays_free.eq(~will_be[-1]),
             self.oldest_tags.eq(Cat(oldest, behind)),
         ]
         m.d.sync += [
             is_done.eq(Mux(self.retire, is_next_done, chosen_from(done, oldest))),
             retired_tag.eq(oldest),
-            level.eq(counted(level, self.open, retired)),
+            level.eq(will_be),
             self.oldest.eq(parts),
             self.oldest_resp.eq(Mux(parts.refused, parts.resp, Mux(comes, self.answer.resp, answers))),
             self.ready.eq((is_done | comes) & ~self.retire),

@@ -32,7 +32,7 @@ def emitted(name, **options):
     [
         ({}, 4, 64, True),
         ({"node_clocks": True}, 4, 64, False),
-        ({"memory_bits": 32}, 8, 64, True),
+        ({"memory_bits": 48}, 8, 64, True),
         ({"flit_width": 128}, 4, 128, True),
         ({"flit_width": 32}, 8, 32, True),
         ({"switching": "cut-through"}, 8, 64, True),
@@ -45,7 +45,7 @@ def test_a_machine_has_the_defaults_of_its_endpoints(tmp_path, options, length, 
 
 
 @pytest.mark.parametrize(
-    ("text", "outstanding"), [("torus(4, 4)", 16), ("torus(3, 6)", 8), ("cube(6)", 4), ("cube(9)", 1)]
+    ("text", "outstanding"), [("torus(4, 4)", 16), ("torus(3, 6)", 16), ("cube(6)", 8), ("cube(9)", 1)]
 )
 def test_the_queue_of_a_memory_does_not_grow_with_the_nodes(text, outstanding):
     assert fabric_of(text, "axi4", {}).endpoints.outstanding == outstanding

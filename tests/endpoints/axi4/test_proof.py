@@ -69,6 +69,22 @@ def test_a_changed_burst_is_refuted(pattern, becomes, said):
     check_refuted(prove_bursts(changed(fabric, pattern, becomes), seconds=SECONDS), said)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        (r"(\\writes.splitter_cut  <=) .*;", r"\1 1'h0;"),  # a beat that does not write all its lanes cuts no part
+        (r"(\\writes.whole  <=) .*;", r"\1 2'h1;"),  # one that writes a lane of two does
+        (r"(\\player.last  <=) .*;", r"\1 2'h3;"),  # the last beat has all lanes
+        (r"(\\player.fixed  <=) .*;", r"\1 1'h1;"),  # narrow beats of a part have the same lanes
+    ],
+)
+def test_changed_strobes_are_refuted(change):
+    fabric = emitted(
+        AxiMemorySpec(outstanding=2, id_width=1, memory_bits=14), "cube(2)", packet_length=8, flit_width=16
+    )
+    check_refuted(prove_bursts(changed(fabric, *change), seconds=SECONDS), "strobes are changed")
+
+
 def test_a_schedule_that_leaves_its_memories_is_undecided():
     fabric = emitted(AxiMemorySpec(id_width=1, memory_bits=14), **NARROW, flit_width=16)
     queued = changed(fabric, r"(\\receiver.requests.passes  <=) .*;", r"\1 1'h0;")
