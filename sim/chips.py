@@ -233,7 +233,7 @@ class SystemBench(Bench[Case, SystemVerdict]):
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`."""
-        files = {**self.fabric.verilog, self._chips.system_file: self._chips.system_text, "bench.sv": self._text()}
+        files = {**self.fabric.checked, self._chips.system_file: self._chips.system_text, "bench.sv": self._text()}
         return "bench", files, ['public_flat_rw -module "bench" -var "*"']
 
     def _text(self) -> str:

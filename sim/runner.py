@@ -230,7 +230,7 @@ class TopLevelBench(Bench[CaseType, VerdictType]):
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`; cocotb sees all wires of the top level, which of several chips is the system."""
-        chips, top, files = self.fabric.chips, self.fabric.top, self.fabric.verilog
+        chips, top, files = self.fabric.chips, self.fabric.top, self.fabric.checked
         if chips is not None:
             top, files = chips.system, {**files, chips.system_file: chips.system_text}
         return top, files, [f'public_flat_rw -module "{top}" -var "*"']

@@ -74,7 +74,7 @@ class HarnessBench(Bench[CaseType, VerdictType]):
             for port in plan.shape_of(node).ports
         ]
         text = harness_text(self.fabric, self.channels, flips=self._flips, dump=self.traces)
-        files = {**self.fabric.verilog, "bench.sv": text}
+        files = {**self.fabric.checked, "bench.sv": text}
         if self._flips:
             name = f"{self.fabric.modules.top}.sv"
             files[name] = splice_flips(files[name], self.machine, self.channels)

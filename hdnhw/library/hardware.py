@@ -41,6 +41,15 @@ class FileOptions(InitialOptions):
         False, Flag, "with the Verilog once more, to be read: the same logic in fewer lines, as TOP_readable.txt"
     )
 
+    assertions: bool = option(
+        False, Flag, "with assertions on all streams and channels for simulators, and a trace of packets"
+    )
+
+    @property
+    def written(self) -> dict[str, bool]:
+        """What :func:`hdnhw.verilog.fabric.emit_fabric` is told of them."""
+        return {"wrapper": self.wrapper, "assertions": self.assertions}
+
     def shown(self, fabric: Any) -> Any:
         """Return a fabric with its Verilog to be read, if that is asked for."""
         if not self.readable:
@@ -122,7 +131,7 @@ def emit(
     check_folder(named("output"), directory)
     check_place(directory, top=asked.name)
     machine = fabric_of(spec, asked.endpoints, options, node_clocks=asked.node_clocks)
-    fabric = asked.shown(emit_fabric(machine, top=asked.name, wrapper=asked.wrapper, **asked.emitting))
+    fabric = asked.shown(emit_fabric(machine, top=asked.name, **asked.written, **asked.emitting))
     written = write_fabric(fabric, directory)
     manifest = fabric.manifest
     return Result(

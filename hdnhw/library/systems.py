@@ -92,7 +92,7 @@ def system(file: PathLike, *, output: PathLike | None = None, asked: SystemOptio
         check_place(Path(output), top=described.name)
     try:
         machine, hops = placed(described)
-        fabric = emit_fabric(machine, top=described.name, wrapper=asked.wrapper, initial=not asked.no_initial)
+        fabric = emit_fabric(machine, top=described.name, **asked.written, initial=not asked.no_initial)
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
     endpoints = machine.endpoints

@@ -147,6 +147,11 @@ def arrival_name(node: int, port: str) -> str:
     return f"arrival_{node}_{port}"
 
 
+def late_name(node: int) -> str:
+    """Return the name of the wire in a fabric with the reset of a node's router, if that has registers."""
+    return f"late_{node}"
+
+
 def injection_signature(*, flit_width: int) -> stream.Signature:
     """Return the stream by which a terminal injects: one flit a transfer, L a packet, the head flit first."""
     return stream.Signature(flit_width)

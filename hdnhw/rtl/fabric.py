@@ -17,6 +17,7 @@ from hdnhw.rtl.channel import (
     channel_name,
     ejection_signature,
     injection_signature,
+    late_name,
 )
 from hdnhw.rtl.check_bits import ERRORS_WIDTH
 from hdnhw.rtl.ejection import ejection_buffer
@@ -185,7 +186,7 @@ class Fabric(wiring.Component):
             return [None for _ in nodes], [self.inject[node] for node in nodes]
         part, clocks, taken = Part(partial(RouterReset, count), module), [], []
         for node in nodes:
-            late, ready, inject = Signal(name=f"late_{node}"), Signal(name=f"ready_{node}"), self.inject[node]
+            late, ready, inject = Signal(name=late_name(node)), Signal(name=f"ready_{node}"), self.inject[node]
             place(m, f"reset_{node}", part, {"o": late, "ready_i": ready, "ready_o": inject.ready})
             clocks.append({"clk": ClockSignal(), "rst": late})
             taken.append({"payload": inject.payload, "valid": inject.valid, "ready": ready})

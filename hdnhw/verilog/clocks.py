@@ -6,6 +6,7 @@ from typing import Any
 from hdnhw.rtl.clocks.clocked_fabric import ClockedFabric
 from hdnhw.rtl.clocks.crossing import Crossing
 from hdnhw.rtl.clocks.queue import DEPTH
+from hdnhw.verilog.endpoint import Clocked, clocked
 from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
 CLOCKS_SUFFIX, CROSSING_SUFFIX = "_clocks", "_crossing"
@@ -95,6 +96,11 @@ class EmittedClocks:
         streams = {each.label: (each.leads_in, each.width) for each in self._around.streams}
         crossing = module_script(Crossing(streams, alone=True), self.crossing, flatten=True, initial=self._initial)
         return "\n".join(module_texts([crossing, module_script(self._around, self.top, flatten=False)]))
+
+    def clocked(self, port: str) -> Clocked:
+        """See :meth:`hdnhw.verilog.endpoint.EmittedEndpoints.clocked`."""
+        node = next(part for part in port.split("_") if part.isdecimal())
+        return clocked(f"{self._clock}_{node}", f"{self._reset}_{node}")
 
     @property
     def constraints(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.fabric import Fabric
@@ -13,6 +13,18 @@ from hdnhw.verilog.verilog import digest_of, module_script, module_texts
 
 MONITOR = "monitor_"
 """What the names of the ports of a monitor begin with."""
+
+
+class Clocked(NamedTuple):
+    """A clock and a condition in which a reset by it is on, in Verilog, by names of a module."""
+
+    clk: str
+    rst: str
+
+
+def clocked(clock: str, reset: str) -> Clocked:
+    """Return a clock and a reset by their names; one whose name has ``aresetn`` is active low."""
+    return Clocked(clock, f"!{reset}" if "resetn" in reset else reset)
 
 
 class EmittedEndpoints(ABC):
@@ -71,6 +83,16 @@ class EmittedEndpoints(ABC):
         """Return the class that is meant for a machine."""
         del machine
         return cls
+
+    @property
+    def longest_frame(self) -> int:
+        """Transfers of the longest frame that comes out by AXI4-Stream, 0 if there is no limit."""
+        return 0
+
+    def clocked(self, port: str) -> Clocked:
+        """Return clock and reset of a stream, or of a port of AXI, of the top level, by what its names begin with."""
+        del port
+        return clocked(self.clock, self.reset)
 
     @property
     def beside(self) -> dict[str, str]:

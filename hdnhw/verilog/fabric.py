@@ -24,6 +24,7 @@ from hdnhw.support.errors import SpecError
 from hdnhw.support.files import write_together
 from hdnhw.support.manifest import constraints_of, parts_of
 from hdnhw.support.naming import named
+from hdnhw.verilog.assertions.binds import ASSERTIONS, CHECK, assertions_text
 from hdnhw.verilog.chips import CHIP_SUFFIXES, EmittedChips
 from hdnhw.verilog.clocks import CLOCKS_SUFFIX, CROSSING_SUFFIX, EmittedClocks
 from hdnhw.verilog.core import core_name, core_text
@@ -88,6 +89,12 @@ class EmittedFabric:
         return {name: self.files[name] for name in (f"{self.modules.top}.sv", *around)}
 
     @property
+    def checked(self) -> dict[str, str]:
+        """These files, and that of the assertions, if there is one, for simulators."""
+        found = self.manifest.get("assertions", {}).get("file")
+        return self.verilog | ({found: self.files[found]} if found else {})
+
+    @property
     def initial(self) -> bool:
         """Whether registers and memories have initial values."""
         return bool(self.manifest["initial_values"])
@@ -115,6 +122,7 @@ def emit_fabric(
     wrapper: bool = False,
     node_clocks: bool = False,
     cut: ChipOptions = ONE_CHIP,
+    assertions: bool = False,
 ) -> EmittedFabric:
     """Prove, elaborate and print a fabric.
 
@@ -131,6 +139,8 @@ def emit_fabric(
         Whether each terminal has a clock of its own.
     cut : ChipOptions
         How the network is cut into chips.
+    assertions : bool
+        Whether there are assertions for simulators.
 
     Raises
     ------
@@ -155,6 +165,7 @@ def emit_fabric(
         wrapper=wrapper,
         node_clocks=node_clocks,
         cut=cut,
+        assertions=assertions,
     )
 
 
@@ -166,6 +177,7 @@ def emit_machine(
     wrapper: bool = False,
     node_clocks: bool = False,
     cut: ChipOptions = ONE_CHIP,
+    assertions: bool = False,
 ) -> EmittedFabric:
     """Elaborate and print a machine of any size, see :func:`emit_fabric`."""
     check_name(top)
@@ -204,6 +216,10 @@ def emit_machine(
     files |= {} if endpoints is None else endpoints.beside
     files |= {} if clocks is None else clocks.constraints
     files |= {} if parts is None else {**parts.constraints, parts.system_file: parts.system_text}
+    if assertions:
+        checks = f"{top}{ASSERTIONS}.sv"
+        files[checks] = assertions_text(machine, modules, manifest, endpoints, parts, clocks)
+        manifest["assertions"] = {"file": checks, "trace": f"+{top}_trace=FILE"}
     manifest |= {"files": list(files), "modules": _modules(files)}
     files["manifest.json"] = json.dumps(manifest, indent=1) + "\n"
     return EmittedFabric(machine, modules, endpoints, clocks, parts, files, manifest)
@@ -274,6 +290,7 @@ def _suffixes() -> list[str]:
         *below,
         *clocks,
         *CHIP_SUFFIXES,
+        rf"{CHECK}(_\w+)?",
         *(f"_{one}" for one in WRAPPERS),
     ]
 

@@ -93,6 +93,7 @@ def _emit(said: Any) -> EmittedFabric:
         wrapper="wrappers" in said,
         node_clocks="clocks" in said,
         cut=cut,
+        assertions="assertions" in said,
     )
 
 

@@ -14,7 +14,7 @@ from hdnhw.rtl.part import Part
 from hdnhw.rtl.terminal import EndpointParts
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.clocks import CROSSING_SUFFIX, RESET_CYCLES, crossing_constraints
-from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.endpoint import Clocked, EmittedEndpoints, clocked
 from hdnhw.verilog.verilog import module_script, numbered
 
 Key = TypeVar("Key")
@@ -95,6 +95,13 @@ class EmittedSystem(EmittedEndpoints):
         parts |= {name: Crossing(streams, alone=True) for name, streams in crossings.items()}
         scripts = [module_script(one, name, flatten=True, initial=self._initial) for name, one in parts.items()]
         return self.joined(scripts)
+
+    def clocked(self, port: str) -> Clocked:
+        """See :meth:`EmittedEndpoints.clocked`; that of a block may be its own, and its reset, too."""
+        block = next(block for block in self._blocks if port == f"{block.name}_")
+        end = f"_{block.clock}" if block.clock else ""
+        own = clocked(self.clock + end, self.reset + end)
+        return Clocked(own.clk, f"{own.rst} || !{block.name}_aresetn") if block.reset else own
 
     @property
     def _constraints(self) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Verilog of a fabric with AXI endpoints, and what the manifest says of it."""
 
+import re
 from typing import Any
 
 from hdnhw.endpoints.axi_stream.axi_fabric import AxiComponent, AxiFabric
@@ -19,7 +20,7 @@ from hdnhw.endpoints.axi_stream.register_block import (
 )
 from hdnhw.rtl.axi_lite import described_members
 from hdnhw.rtl.terminal import EndpointParts
-from hdnhw.verilog.endpoint import EmittedEndpoints
+from hdnhw.verilog.endpoint import Clocked, EmittedEndpoints
 
 
 class EmittedAxi(EmittedEndpoints):
@@ -53,6 +54,20 @@ class EmittedAxi(EmittedEndpoints):
     def component(self) -> AxiComponent:
         """See :meth:`EmittedEndpoints.component`: its terminals are streams."""
         return AxiComponent(self.machine, self.parts(emitted=False))
+
+    @property
+    def longest_frame(self) -> int:
+        """See :attr:`EmittedEndpoints.longest_frame`."""
+        frames = self.machine.endpoint_format
+        return int(8 * frames.endpoints.max_frame // frames.flits.flit_width)
+
+    def clocked(self, port: str) -> Clocked:
+        """See :meth:`EmittedEndpoints.clocked`: all but the registers are reset by these, too."""
+        own = super().clocked(port)
+        if port.startswith("s_axil"):
+            return own
+        soft = re.findall(r"^    \.reset\((\w+)\)", self.text, re.MULTILINE)[-1]
+        return Clocked(own.clk, f"{own.rst} || {soft}")
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""

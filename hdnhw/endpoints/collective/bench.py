@@ -329,7 +329,7 @@ class CollectiveBench(Bench[CollectiveCase, CollectiveVerdict]):
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`."""
-        return "bench", {**self.fabric.verilog, "bench.sv": collective_harness_text(self.fabric)}, []
+        return "bench", {**self.fabric.checked, "bench.sv": collective_harness_text(self.fabric)}, []
 
     def has_ended(self, folder: Path) -> bool:
         """See :meth:`Bench.has_ended`."""

@@ -230,7 +230,7 @@ class ExchangeBench(Bench[ExchangeCase, ExchangeVerdict]):
 
     def sources(self) -> tuple[str, dict[str, str], list[str]]:
         """See :meth:`Bench.sources`."""
-        files = {**self.fabric.verilog, "bench.sv": bench_text(self.fabric, flips=self._flips)}
+        files = {**self.fabric.checked, "bench.sv": bench_text(self.fabric, flips=self._flips)}
         if self._flips:
             name = f"{self.fabric.top}.sv"
             files[name] = _splice_flips(files[name])

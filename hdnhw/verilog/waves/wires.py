@@ -1,12 +1,13 @@
 """The wires of a fabric, and where they stand in a dump."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from hdnhw.machine.machine import Machine
 from hdnhw.rtl.bits import index_width
-from hdnhw.rtl.channel import channel_name
+from hdnhw.rtl.channel import channel_name, late_name
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, named
 from hdnhw.verilog.waves.dump import Dump
@@ -22,9 +23,11 @@ class Place(NamedTuple):
     """Where flits pass; wires are places among those that are read, 0 for none.
 
     Of a channel, flits pass while `valid`; of a stream, while `valid` and `ready`. A head flit stands on a channel in
-    the cycles since reset that are `head_phase` modulo the packet's length, a credit in those that are `credit_phase`.
+    the cycles since reset that are `head_phase` modulo the packet's length, a credit in those that are `credit_phase`,
+    or in all if that is -1. The names of the wires begin with `name`.
     """
 
+    name: str
     node: int
     port: int
     data: int
@@ -63,7 +66,7 @@ def find_fabric(machine: Machine, dump: Dump, scope: str | None) -> FabricWires:
     SpecError
         If there is none, or several.
     """
-    widths, places = _wires(machine)
+    widths, places = fabric_places(machine, range(machine.network.num_nodes))
     if scope is not None and scope not in dump.scopes:
         near = [path for path, wires in dump.scopes.items() if "inject_0_valid" in wires] or list(dump.scopes)
         raise SpecError(f"{named('scope')} must be a scope of {dump.path}, such as {near[:1]}, not {scope!r}")
@@ -93,29 +96,38 @@ def _lack(widths: dict[str, int], there: dict[str, int]) -> str:
     return f"has {more[0]} too" if more else ""
 
 
-def _wires(machine: Machine) -> tuple[dict[str, int], list[Place]]:
-    """Return the bits of each wire that is read, and where flits pass, by their places among these."""
-    plan, flit, timing = machine.plan, machine.spec.flit_width, machine.timing
-    length, widths, places = timing.packet_length, {"clk": 1, "rst": 1}, list[Place]()
+def fabric_places(machine: Machine, nodes: Sequence[int]) -> tuple[dict[str, int], list[Place]]:
+    """Return the bits of each wire that is read, and where flits pass, by their places among these.
 
-    def place(node: int, port: int, prefix: str, num_vcs: int = 0, **wires: int) -> None:
+    Parameters
+    ----------
+    machine : Machine
+    nodes : sequence of int
+        Those of a fabric, or the node at each place of one of its chips, by which the wires are numbered.
+    """
+    plan, flit, timing = machine.plan, machine.spec.flit_width, machine.timing
+    reset = late_name(0) if machine.spec.reset_registers else "rst"
+    length, widths, places = timing.packet_length, {"clk": 1, reset: 1}, list[Place]()
+
+    def place(number: int, port: int, prefix: str, num_vcs: int = 0, **wires: int) -> None:
+        node = nodes[number]
         begins = machine.ahead(node)
-        at = {name: len(widths) + number for number, name in enumerate(wires)}
+        at = {name: len(widths) + wire for wire, name in enumerate(wires)}
         widths.update({f"{prefix}_{name}": bits for name, bits in wires.items()})
         ahead = 0 if port == LOCAL else length  # a credit of ejection counts in every cycle
         phase = (timing.credit_phase - begins) % length if ahead else -1
         data = at.get("data", at.get("payload", 0))
         ready, vc, credit = at.get("ready", 0), at.get("vc", 0), at.get("credit", 0)
         head = machine.leaving_phase(node)
-        places.append(Place(node, port, data, at["valid"], ready, vc, credit, num_vcs, head, phase))
+        places.append(Place(prefix, number, port, data, at["valid"], ready, vc, credit, num_vcs, head, phase))
 
-    for node in range(machine.network.num_nodes):
-        place(node, INJECT, f"inject_{node}", payload=flit, valid=1, ready=1)
+    for number, node in enumerate(nodes):
+        place(number, INJECT, f"inject_{number}", payload=flit, valid=1, ready=1)
         for port in plan.shape_of(node).ports:
             vcs = plan.num_vcs[port]
             several = {"vc": index_width(vcs)} if vcs > 1 else {}
-            name = channel_name(node, machine.network.ports[port].name)
-            place(node, port, name, vcs, data=flit, valid=1, credit=vcs, **several)
-        place(node, LOCAL, channel_name(node, "eject"), 1, data=flit, valid=1, credit=1)
-        place(node, EJECT, f"eject_{node}", payload=flit + 1, valid=1, ready=1)
+            name = channel_name(number, machine.network.ports[port].name)
+            place(number, port, name, vcs, data=flit, valid=1, credit=vcs, **several)
+        place(number, LOCAL, channel_name(number, "eject"), 1, data=flit, valid=1, credit=1)
+        place(number, EJECT, f"eject_{number}", payload=flit + 1, valid=1, ready=1)
     return widths, places
