@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.rtl.waves import Packet, Recorder, Traces
-from hdnhw.figures.waveform import Bus, Lane, Spans, waveform_svg
+from hdnhw.figures.waveform import Lane, Spans, waveform_svg
+from hdnhw.library.waves import packet_lanes
 from hdnhw.machine.timing import SlotTiming
 from hdnhw.networks.parse import parse
 from hdnhw.sim.stimulus import case_of_traffic, write_case
@@ -107,21 +108,9 @@ def stopped() -> tuple[list[Lane], int]:
     """Show the packets of that line as viewers do, until nothing moves."""
     waves = Waves(emit_fabric(LINE).machine, Dump(stopped_line(200)))
     cycles = waves.moved + 12
-    lanes: list[Lane] = []
-    for node, port, name in [
-        *((node, INJECT, f"node_{node}.inject") for node in (0, 1)),
-        *((node, 0, f"node_{node}.dim0_plus") for node in (0, 1, 2)),
-        (3, LOCAL, "node_3.to_terminal"),
-        (3, EJECT, "node_3.eject"),
-    ]:
-        texts, colors = ["-"] * cycles, [-1] * cycles
-        for passage in waves.passages:
-            if (passage.place.node, passage.place.port) == (node, port) and passage.packet is not None:
-                behind = passage.cycle + len(passage.words)
-                texts[passage.cycle : behind] = [str(passage.packet)] * len(passage.words)
-                colors[passage.cycle : behind] = [passage.packet.number] * len(passage.words)
-        lanes.append(Bus(name, texts, colors))
-    return lanes, cycles
+    shown = [(0, INJECT), (1, INJECT), (0, 0), (1, 0), (2, 0), (3, LOCAL), (3, EJECT)]
+    places = {(place.node, place.port): place for place in waves.places}
+    return list(packet_lanes(waves, [places[one] for one in shown], cycles)), cycles
 
 
 SCENES = {

@@ -19,9 +19,9 @@ COMMANDS = (
         purpose="hardware",
         example="hdnhw waves dump.vcd build/rdn -o packets.vcd",
         arguments={
-            "dump": "VCD of a simulation, from the reset on",
+            "dump": "VCD of a simulation, from the reset on, or a trace of packets",
             "folder": "folder of the emitted fabric",
-            "output": "FILE write a VCD of packets, for GTKWave and Surfer",
+            "output": "FILE write a VCD of packets, for GTKWave and Surfer, or a picture, SVG",
         },
         shown=tree,
     ),

@@ -9,6 +9,8 @@ WIDTH, MARGIN, NAMES = 688, 12, 124
 """Width of a diagram, as an article of the documentation has it; margin; room for the names of lanes; pixels."""
 LANE, HEIGHT = 24, 14
 """From lane to lane, and height of what is drawn in one, pixels."""
+LEAST_LETTER = 3
+"""Pixels of a letter, below which a value is no text but a tooltip."""
 COLORS = ("#cfe3ea", "#f0d5cc", "#dbe8cf", "#e6d9ee", "#f3e6bf", "#d9d9d9")
 LINE, GRID, INK = "#1f6f8b", "#e3e7e9", "#333"
 
@@ -71,7 +73,10 @@ def _bus(lane: Bus, top: float, cell: float) -> list[str]:
                 f'<rect x="{left + 0.75:g}" y="{top:g}" width="{width - 1.5:g}" height="{HEIGHT}" rx="2" '
                 f'fill="{fill}" stroke="{LINE}" stroke-width="0.8"/>'
             )
-            parts.append(_text(left + width / 2, top + HEIGHT - 4, text))
+            if width < LEAST_LETTER * len(text):  # no room for it
+                parts[-1] = f"<g><title>{escape(text)}</title>{parts[-1]}</g>"
+            else:
+                parts.append(_text(left + width / 2, top + HEIGHT - 4, text))
         else:
             y = top + HEIGHT / 2
             parts.append(f'<line x1="{left:g}" y1="{y:g}" x2="{left + width:g}" y2="{y:g}" stroke="{LINE}"/>')

@@ -18,6 +18,8 @@ from hdnhw.cli import main
 from hdnhw.endpoints.relay.bench import RelayBench
 from hdnhw.endpoints.relay.format import RelayKind
 from hdnhw.endpoints.relay.spec import RelaySpec
+from hdnhw.figures.waveform import MARGIN, WIDTH
+from hdnhw.figures.waveform import NAMES as NAMES_ROOM
 from hdnhw.machine.machine import Machine, make_machine
 from hdnhw.model.fabric import FabricModel
 from hdnhw.model.reference import Reference
@@ -28,6 +30,7 @@ from hdnhw.topology.metrics import neighbor_table
 from hdnhw.verilog.fabric import emit_fabric, emit_machine, write_fabric
 from hdnhw.verilog.waves.dump import Dump
 from hdnhw.verilog.waves.packets import Waves
+from hdnhw.verilog.waves.trace import Trace
 from hdnhw.verilog.waves.waiting import waiting
 from hdnhw.verilog.waves.wires import EJECT, INJECT, LOCAL
 from tests.specs import fabric_spec
@@ -41,12 +44,13 @@ MACHINES = {
         "rdn(cube(1), 1)", channel_latency="dim0=3,cross1=11", packet_length=4, dead_pins=True
     ),
     "gapless": fabric_spec("mesh(2, 3)", gapless_packets=True, channel_latency="2"),
+    "late reset": fabric_spec("mesh(3)", packet_length=2, reset_registers=3, channel_width="20"),
 }
 
 
 @cache
 def bench_of(name):
-    return StreamBench(emit_fabric(MACHINES[name]), dump=True)
+    return StreamBench(emit_fabric(MACHINES[name], assertions=True), dump=True)
 
 
 def dumped(bench, case, cycles=None):
@@ -55,7 +59,9 @@ def dumped(bench, case, cycles=None):
     def write(folder):
         options = bench.write(case, folder)
         told = [one for one in options["plusargs"] if not one.startswith("+limit=")]
-        return options | {"plusargs": [*told, f"+limit={cycles or case.limit}"]}
+        told += [f"+limit={cycles or case.limit}", "+fabric_trace=packets.trace"]
+        # Some of the packets for no node, of which the assertions would tell.
+        return options | {"plusargs": [*told, *["+verilator+noassert"] * bench.machine.address.has_holes]}
 
     return bench.simulate("dump", write)[0] / "dump.vcd"
 
@@ -112,6 +118,92 @@ def test_a_dump_shows_what_the_model_says(name):
     assert (waves.packets, waves.delivered) == (len(case.flits), len(expected.node))
     assert waves.dropped == int(expected.dropped.sum())
     assert not any(queue for queues in waves.queues for queue in queues.values())
+    traced = Waves(bench.machine, Trace(path.with_name("packets.trace")))
+    assert told(traced) == told(waves)
+    assert len(told(traced)) == len(seen) > 2 * len(expected.node)
+    for name in ("scope", "packets", "delivered", "dropped", "moved"):
+        assert getattr(traced, name) == getattr(waves, name)
+
+
+def told(waves):
+    """Return what is known of each packet at each place where it has passed whole."""
+    return sorted(
+        (one.place.name, one.vc, one.cycle, one.tail, str(one.packet), one.packet.cycle, one.words)
+        for one in waves.passages
+        if one.packet is not None and len(one.words) == waves.machine.spec.packet_length
+    )
+
+
+TRACE = """\
+hdnhw_trace
+1 0 3 0 {wrong} bench.dut.check_inject_0.trace
+2 1 4 0 {word} bench.dut.check_inject_0.trace
+2 9 12 0 {word} bench.dut.check_channel_0_dim0_plus.trace
+2 17 20 0 {word} bench.dut.check_channel_1_eject.trace
+2 22 29 0 {word} bench.dut.check_eject_1.trace
+2 22 """
+PIECES = {"word": "00000003000000020000000100000001", "wrong": "00000003000000020000000100000000"}
+
+
+@pytest.fixture
+def traced(tmp_path):
+    """Return a fabric's folder with a trace of a packet, as a simulation that was cut off left it."""
+    write_fabric(emit_fabric(fabric_spec("mesh(3)", packet_length=4), assertions=True), tmp_path)
+    (tmp_path / "packets.trace").write_text(TRACE.format(**PIECES))
+    return tmp_path
+
+
+def test_a_trace_is_told_and_drawn(traced):
+    found = hdnhw.waves(traced / "packets.trace", traced, output=traced / "packets.svg")
+    assert (found.scope, found.cycles, found.packets, found.delivered, found.held) == ("bench.dut", 30, 1, 1, 0)
+    text = (traced / "packets.svg").read_text()
+    spans = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="14" rx="2" fill="#', text)
+    cell = (WIDTH - NAMES_ROOM - MARGIN) / 30
+    cycles = [
+        (round((float(x) - NAMES_ROOM) / cell), round((float(x) + float(w) - NAMES_ROOM) / cell)) for x, _, w in spans
+    ]
+    assert sorted(cycles) == [(1, 5), (9, 13), (17, 21), (22, 30)]
+    assert len({y for _, y, _ in spans}) == 4 == text.count("#1:0&gt;1")
+    names = ["node_0.inject", "node_0.dim0_plus", "node_1.to_terminal", "node_1.eject"]
+    assert re.findall(r">(node_\S+)</text>", text) == names
+    part = hdnhw.waves(traced / "packets.trace", traced, output=traced / "packets.svg", cycles="8:14")
+    assert part.packets == 1
+    assert (traced / "packets.svg").read_text().count("#1:0&gt;1") == 1
+
+
+REFUSED = {
+    "--stopped": "--stopped needs a dump in VCD: a trace has no credits, and no packets that have not passed",
+    "-o x.vcd": "--output x.vcd needs a dump in VCD: a trace has no credits, and no packets that have not passed",
+    "--cycles 0:9": "--cycles is of a picture: --output must be an .svg file",
+    "--cycles 9:9 -o x.svg": "--cycles must end behind its first cycle, not '9:9'",
+    "--cycles 9 -o x.svg": "--cycles must be two numbers of cycles, such as 0:400, not '9'",
+    "--cycles 0:9000 -o x.svg": "a picture must be of 1 to 2000 cycles, not 9000: see --cycles",
+    "--cycles 31:40 -o x.svg": "a picture must be of 1 to 400 places where packets pass, not 0",
+    "--scope bench -o x.svg": "--scope must be a scope of packets.trace, such as ['bench.dut'], not 'bench'",
+}
+CHANGED = {
+    ("2 9 12 0", "2 9 1x2 0"): "packets.trace is no trace of packets: see line 4",
+    ("2 9 12 0", "2 9 11 0"): "packets.trace is of another fabric than that of the folder: see channel_0_dim0_plus",
+    ("channel_0_dim0_plus", "channel_0_dim1_plus"): "is of another fabric than that of the folder: see channel_0_dim1",
+    ("channel_0", "inject_3"): "is of another fabric than that of the folder: see inject_3_dim0_plus",
+    ("2 9 12 0 0", "2 9 12 0 1"): "carries a packet that node 0 does not have in cycle",
+    ("2 17 20 0", "2 27 30 0"): "gives another packet than the channel before it in cycle 22",
+    ("0 3 0", "0 x 0"): "packets.trace is no trace of packets: see line 2",
+    ("check_channel", "check_chanel"): "packets.trace has no packet on a channel",
+    ("hdnhw", "other"): "packets.trace is no VCD: it has no end of declarations",
+}
+
+
+def test_what_a_trace_does_not_show_is_refused(traced, monkeypatch, capsys):
+    monkeypatch.chdir(traced)
+    for words, message in REFUSED.items():
+        assert main(["waves", "packets.trace", ".", *words.split()]) == 2
+        assert capsys.readouterr().err == f"hdnhw: {message}\n"
+    for (old, new), message in CHANGED.items():
+        Path("packets.trace").write_text(TRACE.format(**PIECES).replace(old, new))
+        assert main(["waves", "packets.trace", "."]) == 2
+        assert message in capsys.readouterr().err, new
+    assert not [*traced.glob("x.*")]
 
 
 LINE_CYCLES = 200

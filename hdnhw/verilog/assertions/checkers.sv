@@ -21,6 +21,7 @@ module TOP_check_trace #(
     if (TOP_check::file == 0 && $value$plusargs("TOP_trace=%s", name)) begin
       TOP_check::file = $fopen(name, "w");
       if (TOP_check::file == 0) $fatal(1, "%s cannot be written", name);
+      $fwrite(TOP_check::file, "hdnhw_trace\n");
     end
 
   always @(posedge clk) begin

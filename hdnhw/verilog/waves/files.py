@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 from math import log2
 
+from hdnhw.verilog.waves.dump import Dump
 from hdnhw.verilog.waves.packets import Waves
 from hdnhw.verilog.waves.wires import NAMES, Place
 
@@ -59,6 +60,7 @@ def _save(end: int, names: dict[Place, str], groups: list[list[Place]]) -> Itera
 
 def _dump(waves: Waves, names: dict[Place, str], groups: list[list[Place]]) -> str:
     codes, numbers = dict[Place, list[str]](), count()
+    assert isinstance(waves.dump, Dump)
     lines = [f"$timescale {waves.dump.timescale} $end", f"$scope module {_TOP} $end"]
     for node, places in enumerate(groups):
         lines.append(f"$scope module node_{node} $end")

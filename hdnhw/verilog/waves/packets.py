@@ -8,7 +8,8 @@ from hdnhw.machine.machine import Machine
 from hdnhw.rules.decision import VC_SHIFT
 from hdnhw.support.errors import SpecError
 from hdnhw.verilog.waves.dump import Dump
-from hdnhw.verilog.waves.wires import EJECT, INJECT, LOCAL, NAMES, Place, find_fabric
+from hdnhw.verilog.waves.trace import Trace, Traced
+from hdnhw.verilog.waves.wires import EJECT, INJECT, LOCAL, NAMES, Place, fabric_places, find_fabric, find_traced
 
 Way = tuple[int, int]
 """A port of the network, or one of :data:`hdnhw.verilog.waves.wires.NAMES`, and a virtual channel there."""
@@ -53,10 +54,10 @@ class Passage:
     ----------
     place : Place
     vc : int
-    cycle : int
-        Of its head flit.
+    cycle, tail : int
+        Of its head flit, and of the last that has passed.
     times : list of int
-        In the dump: when each flit comes, and behind them when the last has gone.
+        In the dump: when each flit comes, and behind them when the last has gone; of a trace there are none.
     words : list of int
         The flits that have passed.
     packet : Packet
@@ -66,18 +67,19 @@ class Passage:
     place: Place
     vc: int
     cycle: int
+    tail: int = 0
     times: list[int] = field(default_factory=list)
     words: list[int] = field(default_factory=list)
     packet: Packet | None = None
 
 
 class Waves:
-    """All that a dump shows of a fabric.
+    """All that a dump or a trace shows of a fabric; a trace shows no credits, and no packet that has not passed whole.
 
     Parameters
     ----------
     machine : Machine
-    dump : Dump
+    dump : Dump or Trace
     scope : str, optional
         See :func:`hdnhw.verilog.waves.wires.find_fabric`.
 
@@ -87,6 +89,8 @@ class Waves:
     scope : str
     places : list of Place
     passages : list of Passage
+    first : int
+        The first of these since the last reset.
     packets, delivered, dropped : int
         Since the last reset: packets whose head flit was accepted, whose tail was taken, and those for no node.
     queues : list of dict of Way to deque of Packet
@@ -109,7 +113,7 @@ class Waves:
         If the dump has no such fabric, or no cycle behind a reset, or packets do not go as they do in this one.
     """
 
-    def __init__(self, machine: Machine, dump: Dump, scope: str | None = None) -> None:
+    def __init__(self, machine: Machine, dump: Dump | Trace, scope: str | None = None) -> None:
         self.machine, self.dump = machine, dump
         self._addresses: list[int] = machine.address.of_nodes.tolist()
         self._node_of = {address: node for node, address in enumerate(self._addresses)}
@@ -117,14 +121,20 @@ class Waves:
         self.neighbors = [network.neighbors(node) for node in range(network.num_nodes)]
         self._may_differ = machine.spec.crc or machine.spec.dead_pins
         self._buffers = [machine.vc_buffers(port) for port in range(len(plan.num_vcs))]
-        wires = find_fabric(machine, dump, scope)
-        self.scope, self.places = wires.scope, wires.places
         self.passages: list[Passage] = []
         self.freed: list[tuple[Place, int, int, int]] = []
         self._numbered, self.start, self.end = 0, -1, 0
         self._free: list[dict[Way, int]] = []
+        self.places: list[Place] = []
         self._reset()
-        self._read(wires.codes)
+        if isinstance(dump, Trace):
+            self.scope, self.places = find_traced(dump, scope), fabric_places(machine, range(network.num_nodes))[1]
+            self._replay(dump.scopes[self.scope])
+        else:
+            wires = find_fabric(machine, dump, scope)
+            self.scope, self.places = wires.scope, wires.places
+            self._vcs = [0] * len(self.places)
+            self._read(dump, wires.codes)
 
     def _reset(self) -> None:
         for place in self.places if self._free else ():
@@ -136,11 +146,40 @@ class Waves:
         self._vcs = [0] * len(self.places)
         self.blocked: dict[tuple[int, int], int] = {}
         self.packets = self.delivered = self.dropped = self.cycles = 0
-        self.moved = -1
+        self.moved, self.first = -1, len(self.passages)
 
-    def _read(self, codes: list[str]) -> None:
+    def _replay(self, found: list[Traced]) -> None:
+        """Take in the packets of a trace, each where its head flit passes, and where its tail has."""
+        flits, places = self.machine.flits, {place.name: number for number, place in enumerate(self.places)}
+        for one in found:
+            length = flits.packet_length
+            if one.name not in places or one.word >> flits.flit_width * length or one.tail - one.head < length - 1:
+                raise SpecError(f"{self.dump.path} is of another fabric than that of the folder: see {one.name}")
+        ordered = sorted(
+            (one.resets, cycle, places[one.name], is_tail, one)
+            for one in found
+            for is_tail, cycle in ((False, one.head), (True, one.tail))
+        )
+        resets = ordered[0][0]
+        for now, cycle, number, is_tail, one in ordered:
+            if now != resets:
+                self._reset()
+                resets = now
+            self.moved, self.cycles = cycle, cycle + 1
+            if number in self._open and not is_tail:
+                self._differs(self.places[number], "has two packets at a time", cycle)
+            if not is_tail:
+                self._open[number] = passage = Passage(self.places[number], one.vc, cycle, one.tail)
+                passage.words += flits.split(one.word)
+                self.passages.append(passage)
+                if passage.place.port == INJECT:
+                    passage.packet = self._sent(passage.place.node, passage.words, cycle)
+            else:
+                self._passed(self._open.pop(number), whole=True)
+
+    def _read(self, dump: Dump, codes: list[str]) -> None:
         is_reset = False
-        for begun, ended, values in self.dump.cycles(codes[0], codes):
+        for begun, ended, values in dump.cycles(codes[0], codes):
             if values[1]:
                 if self.cycles or not is_reset:
                     self._close()
@@ -206,20 +245,21 @@ class Waves:
             passage = self._open[number] = Passage(place, self._vcs[number] if place.vc else 0, self.cycles)
             self.passages.append(passage)
             if place.port == INJECT:
-                passage.packet = self._sent(place.node, passage.words)
+                passage.packet = self._sent(place.node, passage.words, self.cycles)
             elif not place.ready:
                 self._count(place, passage.vc, -1, begun)
         passage.times.append(begun)
+        passage.tail = self.cycles
         passage.words.append(word & (1 << self.machine.spec.flit_width) - 1)
         if len(passage.words) == length:
             passage.times.append(ended)
             del self._open[number]
             self._passed(passage, whole=True)
 
-    def _sent(self, node: int, words: list[int]) -> Packet:
+    def _sent(self, node: int, words: list[int], cycle: int) -> Packet:
         """Number a packet; its words are still to come."""
         self._numbered, self.packets = self._numbered + 1, self.packets + 1
-        return Packet(self._numbered - 1, node, -1, self.cycles, words)
+        return Packet(self._numbered - 1, node, -1, cycle, words)
 
     def _passed(self, passage: Passage, *, whole: bool) -> None:
         """Tell the packet that has passed a place, the `whole` of it or what there is, and put it where it is now."""

@@ -11,6 +11,7 @@ from hdnhw.rtl.channel import channel_name, late_name
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, named
 from hdnhw.verilog.waves.dump import Dump
+from hdnhw.verilog.waves.trace import Trace
 
 INJECT, EJECT, LOCAL = -1, -2, -3
 """Places of a node beside the ports of the network: its streams, and the channel to its ejection buffer."""
@@ -81,6 +82,24 @@ def find_fabric(machine: Machine, dump: Dump, scope: str | None) -> FabricWires:
         raise SpecError(f"{dump.path} has no such fabric with all wires between its routers: {lack}")
     wires = dump.scopes[fits[0]]
     return FabricWires(fits[0], [wires[name][0] for name in widths], places)
+
+
+def find_traced(trace: Trace, scope: str | None) -> str:
+    """Return where in a trace the fabric is: the `scope`, or the only one that has packets on channels.
+
+    Raises
+    ------
+    SpecError
+        If there is none, or several.
+    """
+    paths = [path for path, found in trace.scopes.items() if any(one.name.startswith("channel_") for one in found)]
+    if scope is not None and scope not in paths:
+        raise SpecError(f"{named('scope')} must be a scope of {trace.path}, such as {paths[:1]}, not {scope!r}")
+    if scope is None and len(paths) > 1:
+        raise SpecError(f"{trace.path} has several such fabrics: {named('scope')} {choices_text(paths, scope)}")
+    if not paths:
+        raise SpecError(f"{trace.path} has no packet on a channel")
+    return scope or paths[0]
 
 
 def _lack(widths: dict[str, int], there: dict[str, int]) -> str:
