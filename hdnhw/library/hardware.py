@@ -46,7 +46,7 @@ class FileOptions(InitialOptions):
     )
 
     @property
-    def written(self) -> dict[str, bool]:
+    def written(self) -> dict[str, Any]:
         """What :func:`hdnhw.verilog.fabric.emit_fabric` is told of them."""
         return {"wrapper": self.wrapper, "assertions": self.assertions}
 
