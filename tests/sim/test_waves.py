@@ -119,13 +119,13 @@ def test_a_dump_shows_what_the_model_says(name):
     assert waves.dropped == int(expected.dropped.sum())
     assert not any(queue for queues in waves.queues for queue in queues.values())
     traced = Waves(bench.machine, Trace(path.with_name("packets.trace")))
-    assert told(traced) == told(waves)
-    assert len(told(traced)) == len(seen) > 2 * len(expected.node)
+    assert passed_whole(traced) == passed_whole(waves)
+    assert len(passed_whole(traced)) == len(seen) > 2 * len(expected.node)
     for name in ("scope", "packets", "delivered", "dropped", "moved"):
         assert getattr(traced, name) == getattr(waves, name)
 
 
-def told(waves):
+def passed_whole(waves):
     """Return what is known of each packet at each place where it has passed whole."""
     return sorted(
         (one.place.name, one.vc, one.cycle, one.tail, str(one.packet), one.packet.cycle, one.words)
