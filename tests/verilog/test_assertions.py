@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from functools import cache, partial
@@ -11,9 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hdnhw
+import hdnhw.verilog.fabric as verilog_fabric
+from hdnhw.endpoints.axi4 import bench as axi4_bench
 from hdnhw.endpoints.axi4.spec import AxiMemorySpec
 from hdnhw.endpoints.axi_stream.spec import AxiStreamSpec
 from hdnhw.fpga.tools import ToolError
+from hdnhw.library import benches
+from hdnhw.sim.chips import SystemBench
 from hdnhw.sim.simulator import BUILD_ROOT, kept_objects
 from hdnhw.sim.stimulus import case_of_traffic
 from hdnhw.sim.streams import StreamBench
@@ -26,6 +32,7 @@ from hdnhw.verilog.fabric import check_name, emit_fabric, write_fabric
 from hdnhw.verilog.folder import read_fabric
 from tests.conftest import each
 from tests.specs import fabric_spec
+from tests.verilog.readers import SLANG
 
 CHECKERS = Path(binds.__file__).with_name("checkers.sv")
 FAILED = re.compile(r"Assertion failed in ([\w.\[\]]+):")
@@ -370,8 +377,11 @@ def test_every_stream_and_channel_is_bound_and_all_names_are_there(name, tmp_pat
     files = [*fabric.checked, *([fabric.chips.system_file] if fabric.chips else [])]
     command = ["verilator", "--lint-only", "--assert", "-Wall", "-Wno-DECLFILENAME", "-Wno-UNUSEDSIGNAL"]
     command += ["-Wno-PROCASSINIT", "-Wno-PINCONNECTEMPTY", "--top-module", top, *files]
-    done = subprocess.run(command, cwd=tmp_path, env=tool_environment(os.environ), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    slang = [sys.executable, "-c", SLANG, "--top", top, *files]
+    for reads in (command, slang):
+        done = subprocess.run(reads, cwd=tmp_path, env=tool_environment(os.environ), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert file not in done.stderr, done.stderr
     write_fabric(plain, tmp_path)
     assert not (tmp_path / file).exists()
 
@@ -522,3 +532,40 @@ def test_a_fault_in_the_fabric_breaks_first_the_rule_that_is_against_it():
             continue
         stream = "_stream" * (when == HELD)
         assert first == f"bench.dut.check_{place}{stream}.{rule}", (wire, when)
+
+
+AROUND = {
+    "memory": lambda: hdnhw.cosim("cube(1)", test="axi4", monitor=True, bursts=200),
+    "frames": lambda: hdnhw.cosim("torus(3)", test="axi", node_clocks=True, frames=100),
+    "chips": lambda: hdnhw.cosim(
+        "torus(4)", test="random", chips="dim0=2", dead_pins=True, packets=500, error_rate=1e-4
+    ),
+    "system": lambda: hdnhw.system("examples/accelerators/system.toml", bursts=60, resets=True),
+}
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """Have benches read assertions; managers send nothing that is to be refused."""
+    emit = partial(emit_fabric, assertions=True)
+    for module in (benches, verilog_fabric):
+        monkeypatch.setattr(module, "emit_fabric", emit)
+    monkeypatch.setattr(axi4_bench, "BAD_SHARE", 0)
+    # Nothing is bound to a block of Verilator that is compiled by itself.
+    whole = property(lambda self: [name for name in self.fabric.blocks if name != self.fabric.chips.chip])
+    monkeypatch.setattr(SystemBench, "blocks", whole)
+
+
+@pytest.mark.usefixtures("checked")
+@pytest.mark.parametrize("name", AROUND)
+def test_legal_bursts_frames_and_links_break_no_rule(name):
+    assert AROUND[name]().passed
+
+
+@pytest.mark.usefixtures("checked")
+def test_a_manager_that_asks_for_what_axi_forbids_breaks_rules(monkeypatch):
+    monkeypatch.setattr(axi4_bench, "BAD_SHARE", 0.5)
+    found = AROUND["memory"]()
+    assert not found.passed
+    log = Path(found.error.partition("see ")[2]).read_text()
+    assert FAILED.search(log)[1].split(".")[-1] in ("aw_burst", "ar_burst", "aw_size", "ar_size")

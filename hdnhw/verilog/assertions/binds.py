@@ -23,8 +23,6 @@ CHECK = "_check"
 """Behind the fabric's name in those of the modules that check; what instances of them begin with."""
 
 _CHANNELS = ("aw", "w", "b", "ar", "r")
-_STREAM = re.compile(r"(\w+_)(aw|w|b|ar|r|t|)valid")
-"""Name of a port that says that a stream has something: the port of AXI or the stream, and the channel."""
 
 
 def assertions_text(
@@ -61,7 +59,9 @@ def assertions_text(
         )
         lines += _terminal_binds(machine, clocks.top, ports, clocks.clocked)
     checkers = Path(__file__).with_name("checkers.sv").read_text(encoding="utf-8")
-    return f"{checkers}\n{chr(10).join(lines)}\n".replace("TOP", modules.top)
+    name = modules.top
+    named = [line.replace(f" TOP{CHECK}_", f" {name}{CHECK}_", 1) for line in lines]
+    return "\n".join([re.sub(r"\bTOP(?=\b|_)", name, checkers), *named, ""])
 
 
 def _bind(module: str, kind: str, name: str, clocked: Clocked, sizes: Mapping[str, int], **pins: str) -> str:
@@ -198,14 +198,14 @@ def _port_binds(
     """
     found = {name: port for each, port in ports.items() for name in _numbered(each, counts)}
     groups: dict[str, dict[str, dict[str, int]]] = {}
-    for name in found:
-        if match := _STREAM.fullmatch(name):
-            stem = name.removesuffix("valid")
-            if f"{stem}ready" not in found:
-                continue
-            fields = {other: found[other]["width"] for other in found if re.fullmatch(rf"{stem}[a-z]+", other)}
-            fields = {other: width for other, width in fields.items() if other not in (name, f"{stem}ready")}
-            groups.setdefault(match[1], {})[match[2]] = fields
+    for name, port in found.items():
+        group, field = re.fullmatch(r"(?:(\w*_))?([^_]*)", name).groups("")  # type: ignore[union-attr]
+        for channel in (*_CHANNELS, "t", ""):
+            stem, part = group + channel, field.removeprefix(channel)
+            if field.startswith(channel) and f"{stem}valid" in found and f"{stem}ready" in found:
+                if part not in ("valid", "ready"):
+                    groups.setdefault(group, {}).setdefault(channel, {})[name] = port["width"]
+                break
     for group, channels in groups.items():
         for channel, fields in channels.items():
             stem, at = group + channel, clocked(group)
