@@ -86,7 +86,7 @@ class EmittedEndpoints(ABC):
 
     @property
     def longest_frame(self) -> int:
-        """Transfers of the longest frame that comes out by AXI4-Stream, 0 if there is no limit."""
+        """Transfers of the longest frame that comes out by AXI4-Stream, 0 if frames are mixed and have no limit."""
         return 0
 
     def clocked(self, port: str) -> Clocked:

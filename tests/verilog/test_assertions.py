@@ -73,7 +73,7 @@ UNITS = {
     ),
     "words": ({"AROUND": 3, "PACKET": 2, "PACKETS": 2}, {"valid": 1, "ready": 1, "last": 1}),
     "frames": (
-        {"TAGS": 4, "BYTES": 2, "LONGEST": 3, "WHOLE": 1},
+        {"TAGS": 4, "BYTES": 2, "LONGEST": 3},
         {"valid": 1, "ready": 1, "last": 1, "tags": 4, "keep": 2},
     ),
     "lite": (
@@ -540,7 +540,7 @@ AROUND = {
     "chips": lambda: hdnhw.cosim(
         "torus(4)", test="random", chips="dim0=2", dead_pins=True, packets=500, error_rate=1e-4
     ),
-    "system": lambda: hdnhw.system("examples/accelerators/system.toml", bursts=60, resets=True),
+    "system": lambda: hdnhw.system("examples/system/soc.toml", bursts=150, resets=True),
 }
 
 

@@ -194,7 +194,7 @@ def _port_binds(
     clocked : callable
         Returns clock and reset of a port, by its name.
     longest : int
-        Transfers of a frame of AXI4-Stream that comes out, 0 if there is no limit.
+        Transfers of a frame of AXI4-Stream that comes out, 0 if frames are mixed and have no limit.
     """
     found = {name: port for each, port in ports.items() for name in _numbered(each, counts)}
     groups: dict[str, dict[str, dict[str, int]]] = {}
@@ -213,7 +213,7 @@ def _port_binds(
             pins = {part: f"{stem}{part}" for part in ("valid", "ready")}
             name = f"{stem.removesuffix('_')}_stream"
             yield _bind(module, "stream", name, at, {"WIDTH": sum(fields.values())}, **pins, payload=payload)
-            if channel == "t" and found[f"{stem}valid"]["direction"] == "output":
+            if longest and channel == "t" and found[f"{stem}valid"]["direction"] == "output":
                 yield _frames(module, group, fields, at, longest)
         if set(channels) == {*_CHANNELS}:
             yield _axi(module, group, channels, clocked(group))
@@ -228,9 +228,9 @@ def _numbered(name: str, counts: Mapping[str, int]) -> Iterable[str]:
 
 def _frames(module: str, group: str, fields: Mapping[str, int], clocked: Clocked, longest: int) -> str:
     """Bind what checks the frames of an AXI4-Stream that comes out."""
-    tags = [name for name in (f"{group}tid", f"{group}tuser") if name in fields]
+    tags = [f"{group}tid", f"{group}tuser"]
     keep, width = f"{group}tkeep", sum(fields[name] for name in tags)
-    sizes = {"TAGS": width, "BYTES": fields[keep], "LONGEST": longest, "WHOLE": int(longest > 0)}
+    sizes = {"TAGS": width, "BYTES": fields[keep], "LONGEST": longest}
     pins = {part: f"{group}t{part}" for part in ("valid", "ready", "last", "keep")}
     return _bind(module, "frames", group[:-1], clocked, sizes, **pins, tags="{" + ", ".join(tags) + "}")
 

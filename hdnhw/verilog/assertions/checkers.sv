@@ -166,9 +166,9 @@ module TOP_check_words #(
     else $error("a frame of %0d words", words);
 endmodule
 
-// A frame that comes out of AXI4-Stream.
+// A stream of frames that come whole out of an endpoint.
 module TOP_check_frames #(
-  parameter int TAGS = 1, parameter int BYTES = 1, parameter int LONGEST = 0, parameter bit WHOLE = 0
+  parameter int TAGS = 1, parameter int BYTES = 1, parameter int LONGEST = 1
 ) (
   input logic clk, input logic rst, input logic valid, input logic ready, input logic last,
   input logic [TAGS-1:0] tags, input logic [BYTES-1:0] keep
@@ -185,12 +185,10 @@ module TOP_check_frames #(
 
   tags_stay: assert property (@(posedge clk) disable iff (off) valid && transfers != 0 |-> tags == of_frame)
     else $error("TID or TUSER changes within a frame");
-  if (WHOLE) begin : whole
-    keep_whole: assert property (@(posedge clk) disable iff (off) valid && !last |-> &keep)
-      else $error("TKEEP leaves out bytes before the last transfer");
-    frame_length: assert property (@(posedge clk) disable iff (off) valid && transfers >= LONGEST - 1 |-> last)
-      else $error("a frame of more than %0d transfers", LONGEST);
-  end
+  keep_whole: assert property (@(posedge clk) disable iff (off) valid && !last |-> &keep)
+    else $error("TKEEP leaves out bytes before the last transfer");
+  frame_length: assert property (@(posedge clk) disable iff (off) valid && transfers >= LONGEST - 1 |-> last)
+    else $error("a frame of more than %0d transfers", LONGEST);
 endmodule
 
 // A port of AXI4-Lite. No answer comes in the cycle of its request: AXI has no paths from inputs to outputs.
