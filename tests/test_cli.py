@@ -119,10 +119,13 @@ def test_json_has_the_promised_keys_and_text_the_same(run, line):
     assert (status, err) == (0, "")
     with pytest.raises(json.JSONDecodeError):
         json.loads(out)
-    shown = dict(row.split(None, 1) if " " in row.strip() else (row.strip(), "") for row in out.splitlines())
+    lines = [row.rstrip() for row in out.splitlines() if row[0] != " "]
+    shown = dict(row.split(None, 1) if " " in row else (row, "") for row in lines)
     assert list(shown) == list(result)
+    tables = {key: value for key, value in result.items() if isinstance(value, list) and isinstance(value[0], dict)}
+    assert out.count("\n ") == sum(1 + len(rows) for rows in tables.values())  # a heading each
     for key, value in result.items():
-        if key not in {"seconds", "router_cycles_per_second"}:
+        if key not in {"seconds", "router_cycles_per_second", *tables}:
             assert shown[key].strip() == (value if isinstance(value, str) else json.dumps(value))
 
 
