@@ -278,8 +278,9 @@ def test_help_lists_the_patterns(run, command):
     shown = " ".join(out.split())
     assert (status, err) == (0, "")
     for name in PATTERNS:
-        assert re.search(rf"[ :]{name}(\([A-Z, ]+\))?[, ]", shown), name
-    assert "hotspot(SHARE, NODE), permutation(SEED)" in shown
+        assert re.search(rf"[ :]{name}(\([A-Z, .]+\))?[, ]", shown), name
+    assert "hotspot(SHARE, NODE, ...), permutation(SEED)" in shown
+    assert "or a FILE of rates, .csv, .npy, .parquet, .toml (default" in shown
     assert ("exchange, from each to all at once" in shown) == (command == "simulate")
 
 

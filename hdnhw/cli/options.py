@@ -297,11 +297,12 @@ def _add_options(
 
 def _pattern_help(kind: Pattern, text: str) -> str:
     """Return what the help says of where packets go: all that there is."""
+    from hdnhw.traffic.demand import READERS
     from hdnhw.traffic.expression import form_of
     from hdnhw.traffic.patterns import PATTERNS
 
-    forms = [form_of(name, maker) for name, maker in PATTERNS.items()] + [kind.more] * bool(kind.more)
-    return text.replace(kind.help, f"{kind.help}: {', '.join(forms)}")
+    forms = ", ".join(form_of(name, maker) for name, maker in PATTERNS.items())
+    return text.replace(kind.help, f"{kind.help}: {forms}{kind.more}, or a FILE of rates, {', '.join(READERS)}")
 
 
 def _defaults_with(kinds: Iterable[str]) -> dict[str, str]:

@@ -17,10 +17,10 @@ Integers = npt.NDArray[np.int64]
 class Target(IntEnum):
     """How destinations are chosen, as ``hdnhw/core/src/traffic.hpp`` has them."""
 
-    TABLE, BLOCK, HOTSPOT, NEXT_GROUP, OTHER_CLASS = range(5)
+    TABLE, BLOCK, HOTSPOT, NEXT_GROUP, OTHER_CLASS, MATRIX = range(6)
 
 
-_NUMBERS = ("nodes", "senders", "lengths", "target", "size", "hot", "key")
+_NUMBERS = ("nodes", "senders", "lengths", "target", "size", "hots", "phases", "key")
 _REALS = ("share", "peak", "on", "burst", "silence")
 _ARRAYS = {
     "sender": np.int32,
@@ -29,6 +29,12 @@ _ARRAYS = {
     "at": np.int32,
     "flits": np.int64,
     "up_to": np.float64,
+    "hot": np.int32,
+    "until": np.int64,
+    "row": np.int64,
+    "column": np.int32,
+    "length": np.int64,
+    "within": np.float64,
 }
 
 
@@ -68,7 +74,8 @@ class CoreTraffic:
     def __init__(self, **given: Any) -> None:
         given = {"peak": 1.0, "on": 1.0, "burst": inf, "flits": [1], "up_to": [1.0]} | given
         arrays = {name: np.ascontiguousarray(given.pop(name), kind) for name, kind in _ARRAYS.items() if name in given}
-        sizes = {"senders": len(arrays["sender"]), "lengths": len(arrays["flits"])}
+        counted = {"senders": "sender", "lengths": "flits", "hots": "hot", "phases": "until"}
+        sizes = {count: len(arrays[name]) for count, name in counted.items() if name in arrays}
         places = {name: place_of(array) for name, array in arrays.items()}
         self._arrays, self._traffic = arrays, _Traffic(**given, **sizes, **places)
         self._cycle, self._made = 0, 0

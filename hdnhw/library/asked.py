@@ -2,14 +2,28 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, formatannotation, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hdnhw.library.options import PathLike, given
-from hdnhw.spec.options import REQUIRED, Choice, Given, Options, Origin, Rate, Size, Text, members_of, option
+from hdnhw.spec.options import (
+    REQUIRED,
+    Choice,
+    Given,
+    Options,
+    Origin,
+    Pattern,
+    Patterns,
+    Rate,
+    Size,
+    Text,
+    members_of,
+    option,
+    options_of,
+)
 from hdnhw.support.naming import flag_of
 from hdnhw.support.workers import MOST_WORKERS
 
@@ -55,6 +69,9 @@ def asks(run: Callable[..., Found]) -> Callable[..., Found]:
     def call(*arguments: Any, **keywords: Any) -> Found:
         shape.bind(*arguments, **keywords)
         own = given({name: keywords.pop(name) for name in members if name in keywords})
+        for name, kind in options_of(options).items():
+            if name in own and isinstance(kind, Pattern):
+                own[name] = _read_patterns(kind, own[name])
         if SAID in written.parameters:
             keywords[SAID] = tuple(name for name, value in own.items() if value is not False)
         return run(*arguments, **{ASKED: options(**own)}, **keywords)
@@ -65,6 +82,14 @@ def asks(run: Callable[..., Found]) -> Callable[..., Found]:
         entries = "".join(_entry(name, members) for name in members)
         call.__doc__ = run.__doc__.replace(f"    {ASKED}\n", textwrap.indent(entries, "    "))
     return call
+
+
+def _read_patterns(kind: Pattern, value: Any) -> Any:
+    """Return the pattern of an option, or its patterns, of which those that are data are read."""
+    from hdnhw.traffic.demand import read_pattern
+
+    several = isinstance(kind, Patterns) and isinstance(value, Sequence) and not isinstance(value, str)
+    return [read_pattern(one) for one in value] if several else read_pattern(value)
 
 
 def _entry(name: str, members: Mapping[str, Any]) -> str:

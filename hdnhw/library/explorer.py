@@ -10,7 +10,7 @@ from hdnhw.library.options import MachineOptions, NetworkLike, NodeLike, PathLik
 from hdnhw.library.picture import PICTURE_LIMIT, PICTURE_PORTS
 from hdnhw.library.result import Result
 from hdnhw.spec import FabricSpec
-from hdnhw.spec.options import Given, Options, Origin, Rate, Size, Text, option, seed_option
+from hdnhw.spec.options import Given, Options, Origin, Pattern, Rate, Size, option, seed_option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.files import check_output, replacing
 from hdnhw.support.naming import named
@@ -59,7 +59,7 @@ class ExploreOptions(Options):
     rate: float = option(
         0.2, Rate, "flits per node per cycle offered in the recorded run", metavar="R", least=0, most=1
     )
-    pattern: str = option("uniform", Text, "where packets go: a pattern of simulate")
+    pattern: str = option("uniform", Pattern, "where packets go")
     cycles: int = option(
         400, Size, "cycles from reset on in which packets are created", metavar="N", least=1, most=MOST_SHOWN
     )

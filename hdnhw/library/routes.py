@@ -4,19 +4,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hdnhw.library.asked import asks
 from hdnhw.library.info import SEARCH_LIMIT, paper_addresses
-from hdnhw.library.options import NetworkLike, NodeLike, RuleOptions, given, network_of, node_of, spec_of
+from hdnhw.library.options import NetworkLike, NodeLike, PathLike, RuleOptions, given, network_of, node_of
 from hdnhw.library.result import Result
-from hdnhw.spec.options import Choice, Options, option
+from hdnhw.spec.options import Choice, Given, Options, Pattern, option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, named
 from hdnhw.support.progress import ProgressBar, say
 
 if TYPE_CHECKING:
+    from hdnhw.rules.plan import RoutingPlan
     from hdnhw.topology.graph import Network
+    from hdnhw.traffic.patterns import Pattern as TrafficPattern
 
 ROUTE_ALGORITHMS, PATH_ALGORITHMS = ("paper", "hop"), ("address", "short", "flow", "paper")
 """Of routes, and of disjoint paths."""
@@ -340,12 +343,24 @@ def _check_flow(network: "Network") -> None:
         )
 
 
-def routing(spec: NetworkLike, **rules: Annotated[Any, RuleOptions]) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class RoutingOptions(Options):
+    """Options of the command ``routing``."""
+
+    pattern: str | None = option(None, Pattern, "load of the channels if packets go so, before any is simulated")
+    channels: PathLike | None = option(
+        None, Given, "with --pattern: a file, .parquet or .csv, with the load of each channel", metavar="FILE"
+    )
+
+
+@asks
+def routing(spec: NetworkLike, *, asked: RoutingOptions, **rules: Annotated[Any, RuleOptions]) -> Result:
     """Return statistics of the routes of all pairs, and the deadlock proof.
 
     Parameters
     ----------
     spec : str, NetworkSpec or Network
+    asked
     modes, lanes
         See :class:`RuleOptions`.
 
@@ -363,20 +378,26 @@ def routing(spec: NetworkLike, **rules: Annotated[Any, RuleOptions]) -> Result:
     """
     from hdnhw.rules.plan import plan
     from hdnhw.rules.statistics import routing_statistics
+    from hdnhw.support.columns import check_columns
+    from hdnhw.traffic.patterns import parse_pattern
 
-    named = spec_of(spec)
-    nodes = network_of(named).num_nodes
-    if nodes > SEARCH_LIMIT:
-        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {named} has {nodes}")
-    made = plan(named, **given(rules))
+    network = network_of(spec)
+    if network.num_nodes > SEARCH_LIMIT:
+        raise SpecError(f"routing needs at most {SEARCH_LIMIT} nodes; {network.spec} has {network.num_nodes}")
+    if asked.channels is not None:
+        if asked.pattern is None:
+            raise SpecError(f"{named('channels')} is for a load: give {named('pattern')} as well")
+        check_columns("channels", Path(asked.channels))
+    pattern = None if asked.pattern is None else parse_pattern(asked.pattern, network)
+    made = plan(network.spec, **given(rules))
     with ProgressBar() as bar:
         statistics = routing_statistics(made, progress=partial(bar.show, "routing"))
     if not statistics.exhaustive:
-        say(f"{named}: {statistics.pairs} of all pairs routed, destinations evenly spread")
+        say(f"{network.spec}: {statistics.pairs} of all pairs routed, destinations evenly spread")
     names = [port.name for port in made.network.ports]
     return Result(
         {
-            "spec": str(named),
+            "spec": str(network.spec),
             "modes": made.modes,
             "lanes": made.lanes,
             **asdict(statistics),
@@ -386,5 +407,27 @@ def routing(spec: NetworkLike, **rules: Annotated[Any, RuleOptions]) -> Result:
             "proof": str(made.proof),
             "num_vcs": made.max_vcs,
             "num_vcs_of_port": dict(zip(names, made.num_vcs, strict=True)),
+            **({} if pattern is None else _pattern_load(made, pattern, asked.channels)),
         }
     )
+
+
+def _pattern_load(plan: "RoutingPlan", pattern: "TrafficPattern", file: PathLike | None) -> dict[str, Any]:
+    """Return what a pattern loads most, and write the load of each channel."""
+    from hdnhw.model.counts import channel_names, load_columns
+    from hdnhw.support.columns import write_columns
+    from hdnhw.traffic.channel_load import ChannelLoad
+
+    with ProgressBar() as bar:
+        found = ChannelLoad(plan, pattern, progress=partial(bar.show, "load of channels"))
+    node, channel = found.busiest
+    neighbors = {**plan.network.neighbors(node)}
+    port = channel_names(plan)[channel]
+    if file is not None:
+        write_columns(load_columns(plan, found.load), Path(file))
+    return {
+        "pattern": pattern.text,
+        "pattern_bound": round(found.bound, 6),
+        "busiest_channel": {"node": node, "port": port, "neighbor": neighbors.get(port)},
+        "busiest_flows": found.flows(node, channel),
+    }

@@ -87,7 +87,7 @@ class SimulateOptions(DrawnOptions, MeasuredOptions):
         COMPILED, Choice, "what simulates; reference is plain Python to be read, for small networks", choices=ENGINES
     )
     pattern: str = option(
-        "uniform", Pattern, "where packets go", more="exchange, from each to all at once", group="load"
+        "uniform", Pattern, "where packets go", more=", exchange, from each to all at once", group="load"
     )
     cycles: int = option(
         10_000,

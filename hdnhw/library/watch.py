@@ -10,7 +10,7 @@ from hdnhw.library.asked import asks
 from hdnhw.library.options import PathLike
 from hdnhw.library.result import Result
 from hdnhw.spec.load import LEAST_RATE
-from hdnhw.spec.options import Options, Rate, Size, Text, option
+from hdnhw.spec.options import Options, Pattern, Rate, Size, option
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 
@@ -43,7 +43,7 @@ class WatchOptions(Options):
         least=LEAST_RATE,
         most=1,
     )
-    pattern: str = option("uniform", Text, "where the packets of --rate go")
+    pattern: str = option("uniform", Pattern, "where the packets of --rate go")
 
 
 @asks

@@ -58,7 +58,7 @@ def in_reach(model: FabricModel, loads: Sequence[LoadSpec]) -> bool:
         and model.engine == COMPILED
         and ranks().size == 1
         and model.faults is None
-        and all(load.lengths is None for load in loads)
+        and not any(load.has_lengths for load in loads)
         and all(_created(model, load) <= MOST_CREATED for load in loads)
         and SCHEMES[given["scheme"]] == ""
         and given["rounds"] == 0

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from hdnhw.spec.load import LoadOptions
 from hdnhw.topology.graph import Network
+from hdnhw.traffic.demand import Classes
 from hdnhw.traffic.load import Load
 
 BATCHES = 128
@@ -24,6 +25,11 @@ class LoadSpec(LoadOptions):
     SpecError
         If a member is out of range.
     """
+
+    @property
+    def has_lengths(self) -> bool:
+        """Whether messages may be other than a packet each."""
+        return self.lengths is not None or isinstance(self.pattern, Classes)
 
     def on(
         self, network: Network, packet_length: int, *, dead: npt.NDArray[np.bool_] | None = None, anew: bool = False

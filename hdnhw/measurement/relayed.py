@@ -53,7 +53,7 @@ def measure_relayed(model: FabricModel, load: LoadSpec, *, progress: Progress = 
     SpecError
         If messages have lengths, or the pattern or the injection process cannot be.
     """
-    if load.lengths is not None:
+    if load.has_lengths:
         raise SpecError(
             f"{named('lengths')} cannot be combined with {named('waypoints')}: "
             "relays are measured with messages of one packet"

@@ -155,7 +155,7 @@ def _width(half_width: float, decimals: int) -> float | None:
 
 def load_row(load: LoadSpec) -> Row:
     """Return a load as results name it: its cycles are an interval, those of a run are more."""
-    row = asdict(load)
+    row = asdict(load) | {"pattern": str(load.pattern)}  # of data, what names them
     return {"interval" if name == "cycles" else name: row[name] for name in row}
 
 

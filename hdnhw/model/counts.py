@@ -119,6 +119,21 @@ def check_channels(path: Path) -> None:
     check_columns("channels", path)
 
 
+def load_columns(plan: RoutingPlan, load: npt.NDArray[np.float64]) -> dict[str, Any]:
+    """Return columns of the channels that there are, of a load of the shape (nodes, ports + 2); see write_channels."""
+    import pyarrow
+
+    node, channel = np.nonzero(_exists(plan))
+    neighbor = np.pad(neighbor_table(plan.network), ((0, 0), (0, 2)), constant_values=-1)[node, channel]
+    names = np.array(channel_names(plan))[channel]
+    return {
+        "node": node,
+        "port": names,
+        "neighbor": pyarrow.array(neighbor, mask=neighbor < 0),
+        "load": load[node, channel],
+    }
+
+
 def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
     """Write a row for each channel, in the order of nodes and then of ports.
 
@@ -129,13 +144,8 @@ def write_channels(plan: RoutingPlan, counts: Counts, path: Path) -> None:
 
     check_channels(path)
     node, channel = np.nonzero(_exists(plan))
-    neighbor = np.pad(neighbor_table(plan.network), ((0, 0), (0, 2)), constant_values=-1)[node, channel]
     sent, num_vcs = counts.sent[node, channel], np.array([*plan.num_vcs, 1, 1])[channel]
-    columns = {
-        "node": node,
-        "port": np.array(channel_names(plan))[channel],
-        "neighbor": pyarrow.array(neighbor, mask=neighbor < 0),
-        "load": sent.sum(axis=1) / counts.slots,
+    columns = load_columns(plan, counts.sent.sum(axis=2) / counts.slots) | {
         **{f"load_vc{vc}": pyarrow.array(sent[:, vc] / counts.slots, mask=num_vcs <= vc) for vc in range(plan.max_vcs)},
         "stalled": counts.stalled[node, channel] / counts.slots,
     }

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hdnhw.spec.options import Options, Rate, Size, Text, option, seed_option
+from hdnhw.spec.options import Options, Pattern, Rate, Size, Text, option, seed_option
 
 LEAST_RATE, LEAST_CYCLES, MOST_CYCLES, MOST_SEEDS = 1e-9, 20, 500_000_000, 1000
 """Flits per node per cycle; cycles of the interval and of the warm-up, so that all fit into 31 bits; seeds."""
@@ -21,7 +21,7 @@ class LoadOptions(Options):
 
     heading: ClassVar[str] = "load"
 
-    pattern: str = option("uniform", Text, "where packets go")
+    pattern: str = option("uniform", Pattern, "where packets go")
     injection: str = option(
         "bernoulli", Text, "when messages are created: bernoulli, or on_off(BURST, PEAK) in cycles and flits per cycle"
     )

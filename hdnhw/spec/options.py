@@ -168,7 +168,10 @@ class Text(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Pattern(Text):
-    """Where packets go: the command line lists what there is, and `more`."""
+    """Where packets go: the command line lists what there is, and `more`.
+
+    Functions of the library read files, arrays and mappings before; they come here as text, which names them.
+    """
 
     more: str = ""
 

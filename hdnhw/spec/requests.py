@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hdnhw.spec.options import Options, Size, Text, option, seed_option, threads_option
+from hdnhw.spec.options import Options, Pattern, Size, option, seed_option, threads_option
 
 MOST_WINDOW, MOST_REQUESTS, MOST_FLITS, MOST_CYCLES = 1 << 12, 1 << 20, 1 << 20, 1 << 20
 """Requests in flight and in all per node, flits of a message, and cycles of service or thought."""
@@ -14,7 +14,7 @@ class RequestSpec(Options):
 
     window: int = option(4, Size, "maximum requests in flight per node", metavar="W", least=1, most=MOST_WINDOW)
     requests: int = option(1000, Size, "requests per node in all", metavar="N", least=1, most=MOST_REQUESTS)
-    pattern: str = option("uniform", Text, "where requests go: a pattern of simulate")
+    pattern: str = option("uniform", Pattern, "where requests go")
     request_length: int | None = option(
         None, Size, "flits per request (default: one packet)", metavar="F", least=1, most=MOST_FLITS
     )

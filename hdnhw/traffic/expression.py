@@ -56,7 +56,9 @@ def read_expression(
 
 def form_of(name: str, maker: Callable[..., Any]) -> str:
     """Return how a maker is written: ``hotspot(SHARE, NODE)``."""
-    shown = ", ".join(parameter.name.upper() for parameter in _parameters(maker))
+    parameters = _parameters(maker)
+    rest = ", ..." * any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
+    shown = ", ".join(parameter.name.upper() for parameter in parameters) + rest
     return f"{name}({shown})" if shown else name
 
 

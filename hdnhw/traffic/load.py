@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hdnhw.core.traffic import CoreTraffic, key_of
+from hdnhw.support.errors import SpecError
+from hdnhw.support.naming import named
 from hdnhw.topology.graph import Network
 from hdnhw.traffic.injection import parse_injection
 from hdnhw.traffic.lengths import packets_of, parse_lengths
@@ -52,7 +54,8 @@ class Load:
     packet_length : int
         Flits a packet.
     pattern, injection : str
-        See :func:`hdnhw.traffic.patterns.parse_pattern` and :func:`hdnhw.traffic.injection.parse_injection`.
+        See :func:`hdnhw.traffic.patterns.parse_pattern`, which takes more than text, and
+        :func:`hdnhw.traffic.injection.parse_injection`.
     lengths : str or None
         Of messages, see :func:`hdnhw.traffic.lengths.parse_lengths`; None for one packet.
     rate : float
@@ -87,10 +90,12 @@ class Load:
         seed: int | tuple[int, ...],
         dead: npt.NDArray[np.bool_] | None = None,
     ) -> None:
-        self._packet_length, drawn = packet_length, parse_pattern(pattern, network)
-        sizes = parse_lengths(str(packet_length) if lengths is None else lengths)
+        self._packet_length, drawn = packet_length, parse_pattern(pattern, network, packet_length)
+        if drawn.lengths is not None and lengths is not None:
+            raise SpecError(f"{named('lengths')} does not go with classes of {drawn.text} that have their own")
+        sizes = drawn.lengths or parse_lengths(str(packet_length) if lengths is None else lengths)
         self.most_packets = int(packets_of(sizes.flits, packet_length).max())
-        mean_packets = sizes.mean_packets(packet_length)
+        mean_packets = drawn.mean_packets * (1.0 if drawn.lengths else sizes.mean_packets(packet_length))
         self.senders = drawn.senders if dead is None else drawn.senders[~dead[drawn.senders]]
         created = parse_injection(injection, rate=rate, message_flits=mean_packets * packet_length)
         self.core = CoreTraffic(

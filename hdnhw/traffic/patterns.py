@@ -5,10 +5,10 @@ node numbers (their bits) or, where they name dimensions, on the digits of a nod
 node that a permutation leaves in its place is silent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,12 @@ from hdnhw.core.traffic import CoreTraffic, Target, key_of
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
 from hdnhw.topology.levels import Level, LeveledNetwork
+from hdnhw.traffic.demand import MOST_ENTRIES, Classes, Matrix, read_pattern
 from hdnhw.traffic.expression import read_expression
+from hdnhw.traffic.lengths import Lengths, parse_lengths
 
 Nodes = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +37,58 @@ class Pattern:
         Nodes that send, sorted.
     given : mapping of str to object
         What the core draws destinations by, see :class:`hdnhw.core.traffic.CoreTraffic`.
+    flows : tuple of ndarray, optional
+        Of a matrix: sources, destinations, and the flits of packets from each to each in the mean, if the busiest node
+        sends 1 in its busiest phase. A pair may stand there several times.
+    lengths : Lengths or None
+        Those that messages of its classes have, if these have their own.
+    mean_packets : float
+        Packets that a node sends in its busiest phase for a message of the node with most of them.
     """
 
     text: str
     senders: Nodes
     given: Mapping[str, Any] = field(repr=False)
+    flows: tuple[Nodes, Nodes, Reals] | None = field(default=None, repr=False)
+    lengths: Lengths | None = None
+    mean_packets: float = 1.0
 
     def destinations(self, source: Nodes, number: Nodes, seed: int) -> Nodes:
         """Return where the message of each of these numbers of its source goes, which must be a sender."""
         return CoreTraffic(sender=self.senders, key=key_of(seed), **self.given).destinations(source, number)
+
+    def rates(self, source: Nodes) -> Reals:
+        """Return what sources send to each node in the mean, shape (sources, terminals), if the busiest node sends 1.
+
+        By the definition of each pattern, without random numbers.
+        """
+        target, nodes = self.given["target"], self.given.get("nodes", len(self.given.get("table", ())))
+        found = np.zeros((len(source), nodes))
+        if self.flows is not None:
+            sender, destination, rate = self.flows
+            own = np.full(nodes, -1)
+            own[source] = np.arange(len(source))
+            asked = own[sender] >= 0
+            np.add.at(found, (own[sender[asked]], destination[asked]), rate[asked])
+            return found
+        if target == Target.TABLE:
+            found[np.arange(len(source)), self.given["table"][source]] = 1
+            return found * np.isin(source, self.senders)[:, None]
+        place, size = self.given.get("place", np.arange(nodes)), self.given["size"]
+        block, own = place // size, place[source, None] // size
+        if target == Target.NEXT_GROUP:
+            found += block == (own + 1) % (nodes // size)
+        elif target == Target.OTHER_CLASS:
+            found += block % 2 != own % 2
+        else:
+            found += (block == own) & (np.arange(nodes) != source[:, None])
+        found /= found.sum(axis=1, keepdims=True)
+        if target == Target.HOTSPOT:
+            hot, share = self.given["hot"], self.given["share"]
+            cool = ~np.isin(source, hot)
+            found[cool] *= 1 - share
+            found[np.ix_(cool, hot)] += share / len(hot)
+        return found
 
 
 def _permutation(text: str, network: Network, destination: Nodes) -> Pattern:
@@ -68,15 +114,18 @@ def _make_uniform(network: Network) -> Pattern:
     return _random("uniform", network, Target.BLOCK, network.num_terminals)
 
 
-def _make_hotspot(network: Network, share: float = 0.1, node: int = 0) -> Pattern:
-    """Send a share of the packets to one node and the others uniformly."""
+def _make_hotspot(network: Network, share: float = 0.1, *node: int) -> Pattern:
+    """Send a share of the packets to some nodes, in equal parts, and the others uniformly; from these all of them."""
     if not 0 < share <= 1:
         raise SpecError(f"hotspot share must be above 0 and at most 1, not {share}")
-    hot = network.check_node(node)
-    if hot >= network.num_terminals:
-        raise SpecError(f"hotspot node must have a terminal: 0 to {network.num_terminals - 1}, not {hot}")
-    given = {"hot": hot, "share": share}
-    return _random(f"hotspot({share}, {hot})", network, Target.HOTSPOT, network.num_terminals, **given)
+    hot = [network.check_node(one) for one in node or (0,)]
+    for number, one in enumerate(hot):
+        if one >= network.num_terminals:
+            raise SpecError(f"hotspot node must have a terminal: 0 to {network.num_terminals - 1}, not {one}")
+        if one in hot[:number]:
+            raise SpecError(f"hotspot nodes must differ, and {one} is there twice")
+    text = f"hotspot({share}, {', '.join(map(str, hot))})"
+    return _random(text, network, Target.HOTSPOT, network.num_terminals, hot=sorted(hot), share=share)
 
 
 def _make_transpose(network: Network) -> Pattern:
@@ -190,8 +239,89 @@ CALLED = {"bitcomp": "complement", "bitrev": "reverse", "randperm": "permutation
 """What BookSim calls some of them."""
 
 
-def parse_pattern(text: str, network: Network) -> Pattern:
-    """Read a pattern such as ``uniform`` or ``hotspot(0.2, 5)``.
+class _Part(NamedTuple):
+    """Packets of one class, in one phase: their rates, and the lengths of their messages."""
+
+    source: Nodes
+    destination: Nodes
+    rate: Reals
+    lengths: Lengths | None
+
+
+Phases = Sequence[tuple[int, Sequence[_Part]]]
+"""Cycles of each, and its classes."""
+
+
+def _of_phases(text: str, network: Network, phases: Phases, packet_length: int) -> Pattern:
+    """Return the pattern of phases that take turns, and of classes in them."""
+    nodes, has_lengths = network.num_terminals, any(part.lengths for _, parts in phases for part in parts)
+    row, column, message, length = _entries(nodes, phases, packet_length)
+    sums = np.add.reduceat(np.append(message, 0), row[:-1]) * (np.diff(row) > 0)
+    within = np.concatenate([np.cumsum(part) for part in np.split(message, row[1:-1])])
+    within = np.minimum(within, np.repeat(sums, np.diff(row)))
+    filled = np.flatnonzero(sums)
+    within[row[filled + 1] - 1] = sums[filled]  # whatever is rounded: the busiest node always draws an entry
+    given = {"target": Target.MATRIX, "nodes": nodes, "until": np.cumsum([cycles for cycles, _ in phases]), "row": row}
+    given |= {"column": column, "within": within / sums.max()} | ({"length": length} if has_lengths else {})
+    sizes, counts = np.unique(length, return_counts=True)
+    sent = [sum((np.bincount(part.source, part.rate, nodes) for part in parts), np.zeros(nodes)) for _, parts in phases]
+    busiest, period = float(np.max(sent)), sum(cycles for cycles, _ in phases)
+    shares = [
+        (part.source, part.destination, part.rate * (cycles / period / busiest))
+        for cycles, parts in phases
+        for part in parts
+    ]
+    source, destination, rate = (np.concatenate(each) for each in zip(*shares, strict=True))
+    return Pattern(
+        text,
+        np.unique(source),
+        given,
+        (source, destination, rate),
+        Lengths(sizes, counts / counts.sum()) if has_lengths else None,
+        busiest / float(sums.max()),
+    )
+
+
+def _entries(nodes: int, phases: Phases, packet_length: int) -> tuple[Nodes, Nodes, Reals, Nodes]:
+    """Return where the row of each node in each phase begins, and of entries destination, messages and their flits."""
+    found = []
+    for number, (_, parts) in enumerate(phases):
+        for part in parts:
+            sizes = part.lengths or Lengths(np.array([packet_length]), np.ones(1))
+            for flits, share in zip(sizes.flits, sizes.shares / sizes.mean_packets(packet_length), strict=True):
+                row = number * nodes + part.source
+                found.append((row, part.destination, part.rate * share, np.full(len(row), flits)))
+    row, column, message, length = (np.concatenate(each) for each in zip(*found, strict=True))
+    order = np.argsort(row, kind="stable")
+    begins = np.searchsorted(row[order], np.arange(len(phases) * nodes + 1))
+    return begins, column[order], message[order], length[order]
+
+
+def _part(network: Network, pattern: Any, share: float = 1.0, lengths: str | None = None) -> _Part:
+    """Return the packets of a pattern, of which the busiest node has a share."""
+    if isinstance(pattern, Matrix):
+        pattern.check(network)
+        source, destination, rate = pattern.source, pattern.destination, pattern.rate
+    else:
+        nodes = np.arange(network.num_terminals)
+        rates = parse_pattern(pattern, network).rates(nodes)
+        source, destination = np.nonzero(rates)
+        rate = rates[source, destination]
+    busiest = np.bincount(source, rate).max()
+    return _Part(source, destination, share * rate / busiest, None if lengths is None else parse_lengths(lengths))
+
+
+def _class_of(text: str, number: int, network: Network, given: tuple[Any, float, str | None]) -> _Part:
+    """Return the packets of a class; let an error say which one it is."""
+    try:
+        return _part(network, *given)
+    except SpecError as error:
+        raise SpecError(f"{text}: class {number}: {error}") from None
+
+
+def parse_pattern(text: Any, network: Network, packet_length: int = 1) -> Pattern:
+    """Read a pattern such as ``uniform`` or ``hotspot(0.2, 5)``, or what :func:`hdnhw.traffic.demand.read_pattern`
+    reads. Messages of classes without lengths are packets of so many flits.
 
     Raises
     ------
@@ -204,7 +334,20 @@ def parse_pattern(text: str, network: Network) -> Pattern:
     >>> parse_pattern("hotspot(0.2)", build("cube(3)")).text
     'hotspot(0.2, 0)'
     """
-    name, arguments = read_expression(text, PATTERNS, "pattern", called=CALLED)
+    text = read_pattern(text)
     if network.num_terminals < 2:
         raise SpecError(f"{network.spec} has one node: there is nowhere to send to")
+    if isinstance(text, Matrix):
+        return _of_phases(str(text), network, [(1, [_part(network, text)])], packet_length)
+    if isinstance(text, Classes):
+        if network.num_terminals**2 > MOST_ENTRIES:
+            raise SpecError(
+                f"classes need at most {isqrt(MOST_ENTRIES)} nodes; {network.spec} has {network.num_terminals}"
+            )
+        phases = [
+            (cycles, [_class_of(text, number, network, one) for number, one in enumerate(each)])
+            for cycles, each in text.phases
+        ]
+        return _of_phases(str(text), network, phases, packet_length)
+    name, arguments = read_expression(text, PATTERNS, "pattern", called=CALLED)
     return PATTERNS[name](network, *arguments)

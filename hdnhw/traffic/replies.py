@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hdnhw.spec.requests import RequestSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.topology.graph import Network
+from hdnhw.traffic.demand import Classes, read_pattern
 from hdnhw.traffic.patterns import parse_pattern
 from hdnhw.traffic.trace import Trace
 
@@ -49,7 +50,10 @@ def make_requests(network: Network, spec: RequestSpec, packet_length: int) -> Re
     SpecError
         If the network cannot carry the pattern, or there are too many messages.
     """
-    pattern = parse_pattern(spec.pattern, network)
+    asked = read_pattern(spec.pattern)
+    if isinstance(asked, Classes):
+        raise SpecError(f"{asked} has phases or classes, which requests have not")
+    pattern = parse_pattern(asked, network)
     window = min(spec.window, spec.requests)
     total = 2 * len(pattern.senders) * spec.requests
     if total > MOST_MESSAGES:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import astuple
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hdnhw.core.traffic import key_of
 from hdnhw.networks.build import build
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.load import Load
+from tests.conftest import each
 
 NETWORK = build("torus(4, 4)")
 
@@ -103,7 +105,8 @@ def looked_up(node, cycles, *, seed, probability, lengths, target, burst=None, s
             return found
         size, chance = words(number, 1)
         flits = lengths[0] if len(lengths) == 1 else lengths[int(unit(size) * len(lengths))]
-        found.append((of_bursts[place], node, target(node, word, unit(chance)), flits))
+        if (end := target(node, word, unit(chance))) is not None:
+            found.append((of_bursts[place], node, end, flits))
         number += 1
 
 
@@ -116,6 +119,9 @@ TARGETS = {
     "uniform": other_node,
     "transpose": lambda node, *_: node % 4 * 4 + node // 4,
     "hotspot(0.3, 5)": lambda node, word, chance: 5 if chance < 0.3 and node != 5 else other_node(node, word, chance),
+    "hotspot(0.3, 5, 2)": lambda node, word, chance: (
+        (2 if chance < 0.15 else 5) if chance < 0.3 and node not in (2, 5) else other_node(node, word, chance)
+    ),
     "next_group(4)": lambda node, word, _: (node // 4 + 1) % 4 * 4 + (word * 4 >> 64),
 }
 
@@ -140,6 +146,72 @@ def test_messages_are_those_of_the_definition(pattern, injection, rate, burst, s
     ]
     assert found == sorted(wanted)
     assert len(found) > 20
+
+
+INTEGERS = np.random.default_rng(1).integers(0, 4, (16, 16)) * (1 - np.eye(16, dtype=int))
+INTEGERS[7] = 0
+CLASSES = """
+[[phase]]
+cycles = 50
+class = [{pattern = "rates.csv", share = 2, lengths = 3}, {pattern = "transpose", lengths = "mix(9, 1, 20, 3)"}]
+[[phase]]
+cycles = 20
+class = [{pattern = "complement", share = 0.5}]
+[[phase]]
+cycles = 7
+class = []
+"""
+
+
+def permuted(target):
+    return [[(1, target(node), 4)] if target(node) != node else [] for node in range(16)]
+
+
+def of_class(row, share, sizes):
+    """Return (messages, destination, flits) of each node, of packets of 4 flits."""
+    packets = sum(part * Fraction(-(-flits // 4)) for flits, part in sizes)
+    most = max(sum(weight for weight, *_ in each) for each in row)
+    return [
+        [(share * weight * part / packets / most, end, flits) for flits, part in sizes for weight, end, _ in each]
+        for each in row
+    ]
+
+
+@each("injection", ["bernoulli", "on_off(30, 0.5)"])
+@each("kind", ["matrix", "classes"])
+def test_messages_of_data_are_those_of_the_definition(kind, injection, tmp_path):
+    rows = [[(Fraction(int(rate)), end, 4) for end, rate in enumerate(row) if rate] for row in INTEGERS]
+    whole, pattern, period = [(4, Fraction(1))], INTEGERS, [(1, of_class(rows, 1, [(4, Fraction(1))]))]
+    if kind == "classes":
+        np.savetxt(tmp_path / "rates.csv", INTEGERS, "%d", ",")
+        pattern = tmp_path / "c.toml"
+        pattern.write_text(CLASSES)
+        own = of_class(rows, 2, [(3, Fraction(1))])
+        other = of_class(permuted(TARGETS["transpose"]), 1, [(9, Fraction(1, 4)), (20, Fraction(3, 4))])
+        both = [one + two for one, two in zip(own, other, strict=True)]
+        last = of_class(permuted(lambda node: 15 - node), Fraction(1, 2), whole)
+        period = [(50, both), (20, last), (7, [[] for _ in range(16)])]
+    phases = [phase for cycles, phase in period for _ in range(cycles)]
+    sent = [sum(weight * -(-flits // 4) for weight, _, flits in each) for phase in phases for each in phase]
+    most = max(sum(weight for weight, *_ in each) for phase in phases for each in phase)
+    probability = Fraction(3, 10) / 4 * most / max(sent)
+    given = {"seed": 7, "probability": float(probability), "lengths": [0], "target": lambda _, word, __: word}
+    if injection != "bernoulli":
+        given |= {"probability": float(probability / Fraction(3, 10) / 2), "burst": 30, "share": 0.6}
+    wanted = []
+    for cycle, node, word, _ in (one for own in range(16) for one in looked_up(own, 2000, **given)):
+        left = Fraction(word >> 11, 1 << 53) * most
+        for weight, end, flits in phases[cycle % len(phases)][node]:
+            if 0 <= left < weight:
+                wanted.append((cycle, node, end, flits))
+            left -= weight
+    load = load_of(pattern=pattern, injection=injection, seed=7)
+    assert set(load.senders.tolist()) == {node for phase in phases for node in range(16) if phase[node]}
+    assert load.most_packets == (5 if kind == "classes" else 1)
+    messages = load.window(2000)
+    columns = messages.cycle, messages.source, messages.destination, messages.flits
+    assert [*zip(*(column.tolist() for column in columns), strict=True)] == sorted(wanted)
+    assert len(wanted) > 300
 
 
 @pytest.mark.parametrize("wrong", [{"pattern": "nowhere"}, {"injection": "never"}, {"lengths": "0"}, {"rate": 1.1}])

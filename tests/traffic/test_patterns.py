@@ -153,9 +153,9 @@ def test_the_names_of_booksim(theirs, own):
     assert parse_pattern(theirs, build("cube(3)")).text == own
 
 
-def test_an_array_is_no_pattern():
-    with pytest.raises(TypeError, match=r"^pattern must be a string, not one of type ndarray$"):
-        parse_pattern(np.arange(8), build("cube(3)"))
+def test_a_number_is_no_pattern():
+    with pytest.raises(TypeError, match=r"^pattern must be a string, not one of type int$"):
+        parse_pattern(8, build("cube(3)"))
 
 
 def test_a_seed_names_a_permutation():
@@ -184,6 +184,8 @@ def test_a_seed_names_a_permutation():
         ("next_group(8)", "cube(3)", "^next_group size must divide"),
         ("next_group", "cube(3)", "^pattern next_group takes"),
         ("hotspot(0)", "cube(3)", "^hotspot share must be above 0 and at most 1, not 0$"),
+        ("hotspot(0.1, 3, 1, 3)", "cube(3)", "^hotspot nodes must differ, and 3 is there twice$"),
+        ("hotspot(0.1, 1, 8)", "cube(3)", "^node of .* must be 0 to 7, not 8$"),
         ("hotspot(0.1, 8)", "cube(3)", "^node of .* must be 0 to 7, not 8$"),
         ("transpose", "cube(3)", "square number of nodes; .* has 8$"),
         ("reverse", "torus(3)", "power of two of nodes; .* has 3$"),

@@ -17,15 +17,15 @@
 namespace hdnhw {
 
 enum Stream : u32 { MESSAGE, SIZE, PERIOD };
-enum Target : i64 { TABLE, BLOCK, HOTSPOT, NEXT_GROUP, OTHER_CLASS };
+enum Target : i64 { TABLE, BLOCK, HOTSPOT, NEXT_GROUP, OTHER_CLASS, MATRIX };
 
 // What is to be created, as hdnhw.core.traffic hands it over, which keeps the arrays.
 struct Traffic {
     i64 nodes, senders, lengths, target;
     i64 size;                 // of a block or group; of the places of a class that follow each other
-    i64 hot;                  // node of a hotspot
+    i64 hots, phases;
     u64 key;
-    double share;             // of a hotspot
+    double share;             // of all hotspots
     double peak;              // probability of a message in a cycle of a burst
     double on;                // of a burst in the first cycle
     double burst, silence;    // mean cycles of each; infinite for a burst that does not end
@@ -34,6 +34,13 @@ struct Traffic {
     const i32 *place, *at;    // axis (node), axis (place): where blocks are of consecutive places, or none
     const i64* flits;         // axis (length)
     const double* up_to;      // axis (length): share of this length and those before
+    const i32* hot;           // axis (hotspot): nodes, sorted
+    // Of a matrix:
+    const i64* until;         // axis (phase): where each ends, in cycles of a period
+    const i64* row;           // axis (phase, node), and one more: where the entries of each begin
+    const i32* column;        // axis (entry): destinations
+    const i64* length;        // axis (entry): flits, or none
+    const double* within;     // axis (entry): share of this entry and those before, of what the busiest node sends
 };
 
 struct Block {
@@ -131,9 +138,24 @@ inline void failures_all(const u64* words, double scale, i64* found) {
 #endif
 }
 
-// Where message `number` of a node goes, by the second word of its block.
+// The entry of a node's row of a matrix that a number below 1 draws in a cycle, or -1: a node that sends less than the
+// busiest one has no message then.
+inline i64 entry_of(const Traffic& t, i64 node, i64 cycle, double drawn) {
+    const i64 in_period = cycle % t.until[t.phases - 1];
+    const i64 phase = std::upper_bound(t.until, t.until + t.phases, in_period) - t.until;
+    const i64* const row = t.row + phase * t.nodes + node;
+    const i64 place = std::upper_bound(t.within + row[0], t.within + row[1], drawn) - t.within;
+    return place < row[1] ? place : -1;
+}
+
+// Where message `number` of a node goes, by the second word of its block; of a matrix, as if no node sent less than
+// another one, in its first phase.
 inline i64 destination_of(const Traffic& t, i64 node, u64 number, u64 word) {
     if (t.target == TABLE) return t.table[node];
+    if (t.target == MATRIX) {
+        const i64 last = t.row[node + 1] - 1, entry = entry_of(t, node, 0, unit(word) * t.within[last]);
+        return t.column[entry < 0 ? last : entry];  // what is rounded up stays in the row
+    }
     const u32 size = static_cast<u32>(t.size), own = static_cast<u32>(t.place ? t.place[node] : node);
     i64 place;
     if (t.target == NEXT_GROUP) {
@@ -142,9 +164,11 @@ inline i64 destination_of(const Traffic& t, i64 node, u64 number, u64 word) {
         const i64 drawn = below(word, t.nodes / 2), other = 1 - own / size % 2;
         place = (drawn / size * 2 + other) * size + drawn % size;
     } else {
-        if (t.target == HOTSPOT && node != t.hot &&
-            unit(random(t.key, number, static_cast<u32>(node), SIZE).second) < t.share)
-            return t.hot;
+        if (t.target == HOTSPOT && !std::binary_search(t.hot, t.hot + t.hots, node)) {
+            const double drawn = unit(random(t.key, number, static_cast<u32>(node), SIZE).second);
+            if (drawn < t.share)
+                return t.hot[std::min(static_cast<i64>(drawn / t.share * static_cast<double>(t.hots)), t.hots - 1)];
+        }
         const u32 inner = own % size;
         const i64 drawn = below(word, size - 1);
         place = own - inner + drawn + (drawn >= inner);
@@ -175,11 +199,7 @@ class Creation {
     template <class Do>
     void before(i64 stop, Do&& give) {
         for (i64 k = 0; k < static_cast<i64>(senders_.size()); k++)
-            for (Sender& sender = senders_[k]; sender.next < stop; advance(k)) {
-                const i64 node = sender_[k];
-                give(Message{sender.next, node, destination_of(*t_, node, sender.number, sender.word),
-                             flits_of(node, sender.number)});
-            }
+            for (const Sender& sender = senders_[k]; sender.next < stop; advance(k)) create(sender, sender_[k], give);
     }
 
     // The same, but one of each sender, then the next of those that have more: what they draw is drawn together.
@@ -202,9 +222,7 @@ class Creation {
                     const Sender& sender = senders_[due_[begin + j]];
                     node[j] = static_cast<u64>(sender_[due_[begin + j]]);
                     number[j] = sender.number + 1;
-                    const i64 own = static_cast<i64>(node[j]);
-                    give(Message{sender.next, own, destination_of(*t_, own, sender.number, sender.word),
-                                 flits_of(own, sender.number)});
+                    create(sender, static_cast<i64>(node[j]), give);
                 }
                 random_all(t_->key, number, node, MESSAGE, first, second);
                 if (t_->peak < 1) failures_all(first, gap_, gap);
@@ -229,6 +247,16 @@ class Creation {
         u64 period;
     };
 
+    template <class Do>
+    void create(const Sender& sender, i64 node, Do&& give) const {
+        if (t_->target != MATRIX) {
+            give(Message{sender.next, node, destination_of(*t_, node, sender.number, sender.word),
+                         flits_of(node, sender.number)});
+        } else if (const i64 entry = entry_of(*t_, node, sender.next, unit(sender.word)); entry >= 0) {
+            const i64 flits = t_->length ? t_->length[entry] : flits_of(node, sender.number);
+            give(Message{sender.next, node, t_->column[entry], flits});
+        }
+    }
     void begin(i64 k) {
         senders_[k] = {-1, ~u64{0}, 0};
         if (bursts_.size()) {

@@ -23,7 +23,7 @@ from hdnhw.spec import (
     NetworkSpec,
 )
 from hdnhw.spec.load import LEAST_RATE, MOST_REPEATS
-from hdnhw.spec.options import Choice, Flag, Rate, Size, Text, option, options_of
+from hdnhw.spec.options import Choice, Flag, Pattern, Rate, Size, option, options_of
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text, named
 from hdnhw.support.progress import Progress, ProgressBar, Stopwatch, say
@@ -117,8 +117,8 @@ class ScheduleOptions(DrawnOptions):
     )
     background_pattern: str | None = option(
         None,
-        Text,
-        "where these packets go: a pattern of simulate (default uniform)",
+        Pattern,
+        "where these packets go (default uniform)",
         metavar="PATTERN",
         group="background traffic",
     )
