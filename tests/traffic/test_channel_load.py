@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from pyarrow import csv, parquet
 
 import hdnhw
 from hdnhw.networks.build import build
@@ -176,10 +177,47 @@ def test_a_fabric_carries_the_loads_and_accepts_what_is_offered_up_to_the_bound(
     assert ran.accepted_rate < over * share
 
 
+CLASSES = """
+[[class]]
+pattern = "rates.npy"
+share = 3
+lengths = "mix(1, 1, 30, 1)"
+[[class]]
+pattern = "hotspot(0.1, 17, 200)"
+[[class]]
+pattern = "complement"
+share = 0.25
+lengths = 64
+"""
+
+
+def test_three_classes_of_256_nodes(tmp_path):
+    rates, path = unequal(256, seed=2), tmp_path / "classes.toml"
+    np.save(tmp_path / "rates.npy", rates)
+    path.write_text(CLASSES)
+    own = 3 * rates / rates.sum(axis=1).max() + hotspot(256, 0.1, 17, 200) + 0.25 * np.eye(256)[::-1]
+    found = hdnhw.routing("torus(16, 16)", pattern=path, channels=tmp_path / "loads.parquet")
+    rows = parquet.read_table(tmp_path / "loads.parquet").to_pylist()
+    loads = loads_of(steps_of_torus(16), own)
+    assert {(row["node"], row["port"]): row["load"] for row in rows} == pytest.approx(loads, abs=1e-11)
+    assert found.pattern_bound == pytest.approx(1 / max(loads.values()), abs=1e-6)
+    rate = 0.85 * found.pattern_bound
+    options = {"pattern": path, "queueing": "voq", "buffers": 16, "cycles": 50_000}
+    ran = hdnhw.simulate("torus(16, 16)", rate=rate, **options, flows=tmp_path / "flows.parquet")
+    assert ran.offered_rate == pytest.approx(rate * own.sum() / own.sum(axis=1).max() / 256, rel=0.02)
+    assert ran.accepted_rate == pytest.approx(ran.offered_rate, rel=0.01)
+    flows = parquet.read_table(tmp_path / "flows.parquet")
+    counted = np.zeros((256, 256))
+    counted[flows["source"], flows["destination"]] = flows["messages"]
+    hot = counted[np.arange(256) % 183 != 17][:, [17, 200]].sum()
+    messages = 3 / 2.5 * rates / rates.sum(axis=1).max() + hotspot(256, 0.1, 17, 200) + 0.25 / 8 * np.eye(256)[::-1]
+    assert not counted[messages == 0].any()
+    share = messages[np.arange(256) % 183 != 17][:, [17, 200]].sum() / messages.sum()
+    assert hot / counted.sum() == pytest.approx(share, rel=0.03)
+
+
 @each("file", ["loads.csv", "loads.parquet"])
 def test_a_table_of_all_channels(file, tmp_path):
-    from pyarrow import csv, parquet
-
     path = tmp_path / file
     found = hdnhw.routing("mesh(2, 3)", pattern="hotspot(0.5, 0)", channels=path)
     rows = (csv.read_csv(path) if file.endswith("csv") else parquet.read_table(path)).to_pylist()

@@ -9,7 +9,13 @@ import pytest
 from pyarrow import csv, parquet
 
 import hdnhw
+from hdnhw.measurement.lanes import in_reach
+from hdnhw.measurement.load import LoadSpec
+from hdnhw.measurement.measure import measure
+from hdnhw.measurement.seeds import measure_loads
+from hdnhw.model.fabric import model_of
 from hdnhw.networks.build import build
+from hdnhw.spec import FabricSpec
 from hdnhw.support.errors import SpecError
 from hdnhw.traffic.demand import Classes, read_pattern
 from hdnhw.traffic.patterns import parse_pattern
@@ -143,6 +149,10 @@ def test_objects_that_cannot_be(value, said):
         hdnhw.routing("cube(2)", pattern=value)
 
 
+PHASES = """
+phase = [{cycles = 90, class = [{pattern = "r.csv", lengths = 20}]},
+         {cycles = 40, class = [{pattern = "transpose", share = 2}, {pattern = "uniform"}]}]
+"""
 MATRIX = "[[class]]\npattern = 'r.csv'\n"
 
 
@@ -199,3 +209,21 @@ def test_classes_are_told_apart_by_their_files(tmp_path):
     path.write_text(MATRIX + "lengths = 3")
     with pytest.raises(SpecError, match=r"^lengths does not go with classes of c.toml#\w+ that have their own$"):
         hdnhw.simulate("cube(2)", pattern=path, lengths="5")
+
+
+@each("kind", ["matrix", "classes", "phases"])
+def test_engines_threads_and_lanes_agree(kind, tmp_path):
+    np.savetxt(tmp_path / "r.csv", np.kron(np.ones((4, 4)), RATES) * (1 - np.eye(16)), "%g", ",")
+    (tmp_path / "c.toml").write_text(PHASES if kind == "phases" else MATRIX + MATRIX.replace("r.csv", "reverse"))
+    pattern = read_pattern(tmp_path / ("r.csv" if kind == "matrix" else "c.toml"))
+    fabric = FabricSpec(network=hdnhw.parse("torus(4, 4)"))
+    model = model_of(fabric)
+    loads = [LoadSpec(pattern=pattern, rate=rate / 50, cycles=400, warmup=200) for rate in range(1, 18)]
+    assert in_reach(model, loads) == (kind == "matrix")
+    together = measure_loads(model, loads)
+    for load, found in zip(loads, together, strict=True):
+        ways = [(model, 1), *[(model, 2), (model_of(fabric, "reference"), 1)] * (load.rate == 0.2)]
+        for other in [measure(one, load, threads=threads) for one, threads in ways]:
+            assert other.packet_latency.tolist() == found.packet_latency.tolist()
+            assert (other.created, other.packets, other.cycles) == (found.created, found.packets, found.cycles)
+    assert together[9].created > 50
