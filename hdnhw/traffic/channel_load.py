@@ -106,7 +106,8 @@ class ChannelLoad:
                 over = np.flatnonzero((destination, source)[channel - width + 2] == node)
             else:
                 hops = self._hops(source, destination)
-                over = np.concatenate([flow[(at == node) & (port == channel)] for flow, at, port in hops])
+                none = np.zeros(0, np.int64)  # of sources that send nothing
+                over = np.concatenate([none, *(flow[(at == node) & (port == channel)] for flow, at, port in hops)])
             columns = (-rate[over]).round(DECIMALS), source[over], destination[over]
             found = sorted([*found, *zip(*(column.tolist() for column in columns), strict=True)])[:most]
         return [{"source": source, "destination": end, "load": round(-load, 6)} for load, source, end in found]

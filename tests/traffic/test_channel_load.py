@@ -1,6 +1,7 @@
 """Loads of channels against walks of every route, arithmetic of a torus, and channels of simulated fabrics."""
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -81,7 +82,8 @@ def walk(spec):
 @each(
     "spec", ["torus(4, 5)", "dualcube(3)", "hdn(cube(2), [[0]])", "hsn(2, cube(2))", "rdn(cube(2), 1)", "fat_tree(4)"]
 )
-def test_loads_are_those_of_a_walk_of_all_routes(spec, pattern):
+def test_loads_are_those_of_a_walk_of_all_routes(spec, pattern, monkeypatch):
+    monkeypatch.setattr(channel_load, "AT_ONCE", 50)  # from some sources at a time
     made, names, route = walk(spec)
     nodes = made.network.num_terminals
     rates = unequal(nodes) if pattern == "unequal" else hotspot(nodes, 0.3, 1, 6)
@@ -214,6 +216,31 @@ def test_three_classes_of_256_nodes(tmp_path):
     assert not counted[messages == 0].any()
     share = messages[np.arange(256) % 183 != 17][:, [17, 200]].sum() / messages.sum()
     assert hot / counted.sum() == pytest.approx(share, rel=0.03)
+
+
+def test_the_load_of_phases_is_their_mean(tmp_path):
+    rates, path = unequal(20), tmp_path / "phases.toml"
+    np.save(tmp_path / "rates.npy", rates)
+    path.write_text(
+        "phase = [{cycles = 30, class = [{pattern = 'rates.npy'}]},"
+        "{cycles = 10, class = [{pattern = 'complement', share = 2}]}]"
+    )
+    sent = (30 * rates / rates.sum(axis=1).max() + 20 * np.eye(20)[::-1]) / 40 / 2  # the busiest node sends 2
+    made, names, route = walk("torus(4, 5)")
+    pattern = parse_pattern(path, made.network)
+    assert pattern.rates(np.arange(20)) == pytest.approx(sent)
+    own, busiest = loads_of(route, sent), sent.sum(axis=1).max()
+    found = table_of(ChannelLoad(made, pattern), names)
+    assert found == pytest.approx({step: own[step] * busiest for step in found}, abs=1e-11)
+
+
+def test_entries_of_a_row_are_in_order_whatever_is_rounded():
+    rates = np.random.default_rng(1).random((64, 64)) * (1 - np.eye(64))
+    rates[:-1, -1] = 1e-17
+    given = parse_pattern(rates, build("torus(8, 8)")).given
+    for first, end in pairwise(given["row"].tolist()):
+        assert (np.diff(given["within"][first:end]) >= 0).all()
+    assert given["within"].max() == 1
 
 
 @each("file", ["loads.csv", "loads.parquet"])

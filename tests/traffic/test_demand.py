@@ -60,7 +60,10 @@ def test_all_forms_say_the_same(name, tmp_path):
 def test_arrays_and_mappings_too_and_whole_rates():
     mapping = {(one, other): rate for one, other, rate in PAIRS}
     assert read_pattern(mapping) == read_pattern(RATES)
+    assert read_pattern(mapping | {(1, 2): 0}) == read_pattern(RATES)
+    assert parse_pattern(mapping | {(1, 2): 0}, build("cube(2)")).senders.tolist() == [0, 2, 3]
     assert read_pattern(RATES) != read_pattern(RATES * 2)
+    assert len({read_pattern({pair: 1}) for pair in [(0, 1), (0, 2), (2, 1)]}) == 3
     twice = read_pattern(RATES.astype(np.float32) * 4), read_pattern((RATES * 4).astype(np.int16))
     assert twice[0] == twice[1]
     for same in (copy.deepcopy(twice[0]), pickle.loads(pickle.dumps(twice[0]))):
