@@ -230,3 +230,19 @@ def test_engines_threads_and_lanes_agree(kind, tmp_path):
             assert other.packet_latency.tolist() == found.packet_latency.tolist()
             assert (other.created, other.packets, other.cycles) == (found.created, found.packets, found.cycles)
     assert together[9].created > 50
+
+
+def test_a_sweep_of_data_keeps_text(tmp_path):
+    """Whose rows are those of these rates whatever file they come from, and hold no arrays."""
+    np.save(tmp_path / "r.npy", RATES)
+    options = {"rates": [0.1], "cycles": 300, "workers": 1, "results": tmp_path / "kept.csv"}
+    curves = hdnhw.sweep("cube(2)", pattern=[RATES, tmp_path / "r.npy", "uniform"], **options)
+    names = [read_pattern(RATES), read_pattern(tmp_path / "r.npy"), "uniform"]
+    assert [row["pattern"] for row in curves.points] == names
+    assert all(type(row["pattern"]) is str for row in curves.points)
+    one, other, _ = (row["packet_latency"] for row in curves.points)
+    assert one == other
+    np.save(tmp_path / "r.npy", RATES.T)
+    again = hdnhw.sweep("cube(2)", pattern=tmp_path / "r.npy", **options)
+    assert again.points[0]["pattern"] not in names
+    assert len((tmp_path / "kept.csv").read_text().splitlines()) == 5
