@@ -29,6 +29,10 @@ Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 
 
+Class = tuple[Any, float, str | None, str]
+"""A class of messages, as :class:`Classes` has it."""
+
+
 class Matrix(str):
     """Rates from node to node; as text, where they are from and what tells them from others.
 
@@ -70,12 +74,12 @@ class Classes(str):
 
     Attributes
     ----------
-    phases : list of (int, list of (str or Matrix, float, str or None))
+    phases : list of (int, list of (str or Matrix, float, str or None, str))
         Cycles of each, and its classes: a pattern, the flits of packets that its busiest node sends, relative to those
-        of other classes and phases, and the lengths of its messages.
+        of other classes and phases, the lengths of its messages, and where it stands.
     """
 
-    phases: list[tuple[int, list[tuple[Any, float, str | None]]]]
+    phases: list[tuple[int, list[Class]]]
 
     def __deepcopy__(self, memo: Any) -> "Classes":
         return self
@@ -184,7 +188,7 @@ def _read_toml(path: Path) -> Classes:
     return made
 
 
-def _class(path: Path, where: str, given: Any, content: list[bytes]) -> tuple[Any, float, str | None]:
+def _class(path: Path, where: str, given: Any, content: list[bytes]) -> Class:
     """Return what a class says; add what its own file has to the content."""
     pattern = _member(where, given, "pattern", str, None)
     share, lengths = _member(where, given, "share", (int, float), 1), given.get("lengths")
@@ -196,7 +200,7 @@ def _class(path: Path, where: str, given: Any, content: list[bytes]) -> tuple[An
             raise SpecError(f"{where}: pattern must be a matrix or have a name, not be classes again")
         pattern = read_pattern(path.parent / pattern)
         content.append(pattern.encode())
-    return pattern, float(share), None if lengths is None else str(lengths)
+    return pattern, float(share), None if lengths is None else str(lengths), f"{where}: "
 
 
 def _member(where: str, given: Any, name: str, kind: Any, default: Any) -> Any:

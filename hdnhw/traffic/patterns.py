@@ -297,26 +297,20 @@ def _entries(nodes: int, phases: Phases, packet_length: int) -> tuple[Nodes, Nod
     return begins, column[order], message[order], length[order]
 
 
-def _part(network: Network, pattern: Any, share: float = 1.0, lengths: str | None = None) -> _Part:
-    """Return the packets of a pattern, of which the busiest node has a share."""
-    if isinstance(pattern, Matrix):
-        pattern.check(network)
-        source, destination, rate = pattern.source, pattern.destination, pattern.rate
-    else:
-        nodes = np.arange(network.num_terminals)
-        rates = parse_pattern(pattern, network).rates(nodes)
-        source, destination = np.nonzero(rates)
-        rate = rates[source, destination]
-    busiest = np.bincount(source, rate).max()
-    return _Part(source, destination, share * rate / busiest, None if lengths is None else parse_lengths(lengths))
-
-
-def _class_of(text: str, number: int, network: Network, given: tuple[Any, float, str | None]) -> _Part:
-    """Return the packets of a class; let an error say which one it is."""
+def _part(network: Network, pattern: Any, share: float = 1.0, lengths: str | None = None, where: str = "") -> _Part:
+    """Return the packets of a pattern, of which the busiest node has a share; an error says `where` it stands."""
     try:
-        return _part(network, *given)
+        sizes = None if lengths is None else parse_lengths(lengths)
+        if isinstance(pattern, Matrix):
+            pattern.check(network)
+            source, destination, rate = pattern.source, pattern.destination, pattern.rate
+        else:
+            rates = parse_pattern(pattern, network).rates(np.arange(network.num_terminals))
+            source, destination = np.nonzero(rates)
+            rate = rates[source, destination]
     except SpecError as error:
-        raise SpecError(f"{text}: class {number}: {error}") from None
+        raise SpecError(f"{where}{error}") from None
+    return _Part(source, destination, share * rate / np.bincount(source, rate).max(), sizes)
 
 
 def parse_pattern(text: Any, network: Network, packet_length: int = 1) -> Pattern:
@@ -344,10 +338,7 @@ def parse_pattern(text: Any, network: Network, packet_length: int = 1) -> Patter
             raise SpecError(
                 f"classes need at most {isqrt(MOST_ENTRIES)} nodes; {network.spec} has {network.num_terminals}"
             )
-        phases = [
-            (cycles, [_class_of(text, number, network, one) for number, one in enumerate(each)])
-            for cycles, each in text.phases
-        ]
+        phases = [(cycles, [_part(network, *one) for one in each]) for cycles, each in text.phases]
         return _of_phases(str(text), network, phases, packet_length)
     name, arguments = read_expression(text, PATTERNS, "pattern", called=CALLED)
     return PATTERNS[name](network, *arguments)

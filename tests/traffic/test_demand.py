@@ -183,9 +183,9 @@ MATRIX = "[[class]]\npattern = 'r.csv'\n"
         (MATRIX + MATRIX.replace("r.csv", "s.csv"), r"s.csv: must be a traffic matrix that can be read: No such file"),
         (
             MATRIX + "[[class]]\npattern = 'nowhere'",
-            r"^c.toml#\w+: class 1: pattern must be one of uniform, .*'nowhere'$",
+            r"^FILE: class 1: pattern must be one of uniform, .*'nowhere'$",
         ),
-        (MATRIX + "lengths = 0", r"^c.toml#\w+: class 0: length of a message must be"),
+        (MATRIX + "lengths = 0", r"^FILE: class 0: length of a message must be"),
         ("class = [", r"^FILE: must be a traffic matrix that can be read: "),
     ],
 )
