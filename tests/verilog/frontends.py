@@ -107,9 +107,10 @@ def network_of(kind: str) -> str:
 
 @cache
 def _emitted(
-    spec: FabricSpec, top: str, initial: bool, wrapper: bool, node_clocks: bool, cut: ChipOptions
+    spec: FabricSpec, top: str, initial: bool, wrapper: bool, node_clocks: bool, cut: ChipOptions, assertions: bool
 ) -> EmittedFabric:
-    return emit_fabric(spec, top=top, initial=initial, wrapper=wrapper, node_clocks=node_clocks, cut=cut)
+    asked = {"wrapper": wrapper, "node_clocks": node_clocks, "assertions": assertions}
+    return emit_fabric(spec, top=top, initial=initial, cut=cut, **asked)
 
 
 def emit_once(
@@ -120,9 +121,10 @@ def emit_once(
     wrapper: bool = False,
     node_clocks: bool = False,
     cut: ChipOptions = ONE_CHIP,
+    assertions: bool = False,
 ) -> EmittedFabric:
     """Return a fabric as text; that which the generator makes is also another cell's."""
-    return _emitted(spec, top, initial, wrapper, node_clocks, cut)
+    return _emitted(spec, top, initial, wrapper, node_clocks, cut, assertions)
 
 
 def emitted(kind: str, clocks: bool, wrapper: bool) -> EmittedFabric:
