@@ -1,11 +1,13 @@
 """Reads and writes through emitted AXI4 endpoints of 4 and of 16 nodes: idle cycles, bytes a cycle; three minutes."""
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import hdnhw
 from bench.collectives import table
 from bench.rtl.axi_peers import DATA_BYTES, Crossbar, Mesh, Peer
 from bench.rtl.axi_rates import AxiRates, Load, Lone
@@ -115,13 +117,39 @@ def own_column(size: Size, options: dict[str, Any]) -> list[str]:
     return size.column(bench, bench.machine.endpoint_format.bytes, farthest)
 
 
-def peers_asked() -> dict[str, tuple[type[Peer], dict[str, Path]]]:
-    """Return the interconnects of other projects that are asked for, and the folders of their libraries."""
+DEVICE_ROWS = (
+    "LUT4", "flip-flops", "RAMs of 16 x 4 bits", "block RAMs", "sites", "fmax, MHz", "of each seed",
+    "read of one beat, neighbor, ns", "one to one, reads, GB/s",
+)  # fmt: skip
+
+
+def on_a_device(cells: list[str], result: Mapping[str, Any]) -> list[str]:
+    """Return the cells of what was measured on ECP5, with what its clock makes of cycles; see `DEVICE_ROWS`."""
+    times, rams, mhz = dict(zip(FOUR.rows(), cells, strict=True)), result["ram_cells"], result["fmax_mhz"]
+    first, *more = times["read of one beat, neighbor"].split(", ")
+    cycles, rate = float(more[0] if more else first), float(times["one to one, reads"])
+    return [
+        *(str(result[name]) for name in ("luts", "ff")),
+        *(str(rams.get(name, 0)) for name in ("TRELLIS_DPR16X4", "DP16KD")),
+        *(str(result[name]) for name in ("comb_sites", "fmax_mhz")),
+        ", ".join(str(each) for each in result["fmax_of_seed"]),
+        f"{1000 * cycles / mhz:.0f}",
+        f"{rate * mhz / 1000:.2f}",
+    ]
+
+
+def asked() -> tuple[bool, dict[str, tuple[type[Peer], dict[str, Path]]]]:
+    """Return whether to synthesize, and the interconnects of other projects, with the folders of their libraries."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--synth", action="store_true", help="area and clock of those with 4 nodes on ECP5, too; an hour"
+    )
     parser.add_argument("--axi", type=Path, metavar="DIR", help="pulp-platform/axi, for a column of its axi_xbar")
     parser.add_argument("--common-cells", type=Path, metavar="DIR", help="the pulp-platform/common_cells it asks for")
     parser.add_argument("--floonoc", type=Path, metavar="DIR", help="pulp-platform/FlooNoC, for a column of its mesh")
-    folders = {name: path for name, path in vars(parser.parse_args()).items() if path is not None}
+    folders = vars(parser.parse_args())
+    is_synthesized = folders.pop("synth")
+    folders = {name: path for name, path in folders.items() if path is not None}
     if folders and not {"axi", "common_cells"} <= set(folders):
         parser.error("--axi and --common-cells go together, and --floonoc goes with both")
     peers: dict[str, tuple[type[Peer], dict[str, Path]]] = {}
@@ -134,12 +162,12 @@ def peers_asked() -> dict[str, tuple[type[Peer], dict[str, Path]]]:
             kind(4, paths).files()
     except SpecError as error:
         parser.error(str(error))
-    return peers
+    return is_synthesized, peers
 
 
 def main() -> None:
     """Print the tables."""
-    peers = peers_asked()
+    is_synthesized, peers = asked()
     for size in (FOUR, SIXTEEN):
         columns = {name: own_column(size, options) for name, options in size.machines.items()}
         ports = len(size.busy["all to all"][0])
@@ -149,6 +177,13 @@ def main() -> None:
         rows = zip(size.rows(), *columns.values(), strict=True)
         table(" | ".join(("", *columns)), ([name, *cells] for name, *cells in rows))
         print()
+        if is_synthesized and size is FOUR:
+            results: dict[str, Mapping[str, Any]] = {}
+            results["default"] = hdnhw.synth(size.network, unit="fabric", endpoints=AxiMemorySpec.kind)
+            results |= {name: kind(ports, folders).synthesize() for name, (kind, folders) in peers.items()}
+            made = [on_a_device(columns[name], result) for name, result in results.items()]
+            table(" | ".join(("", *results)), ([name, *cells] for name, *cells in zip(DEVICE_ROWS, *made, strict=True)))
+            print()
 
 
 if __name__ == "__main__":

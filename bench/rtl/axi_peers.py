@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import isqrt
 from pathlib import Path
-from typing import ClassVar
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
 
 from bench.rtl.axi_rates import AxiRates, BurstTiming, Load, Lone, read_timings, told
+from hdnhw.fpga.synth import synthesize_other
+from hdnhw.fpga.yosys import run_yosys
 from hdnhw.sim.simulator import BUILD_ARGUMENTS, Build, control_text
 from hdnhw.support.errors import SpecError
 
@@ -71,6 +74,20 @@ class Peer(ABC):
         (folder / "case.json").write_text(json.dumps(asked))
         build.run(AxiRates.module, folder)
         return read_timings(case, folder).of(folder)
+
+    def synthesize(self) -> dict[str, Any]:
+        """See :func:`hdnhw.fpga.synth.synthesize_other`; Yosys reads it by slang."""
+        places = [path.absolute() for path in self.folders.values()]
+        found = product((("-I", ("include", "hw/include")), ("-y", ("src", "hw"))), places)
+        options = [f"{flag} {path / each}" for (flag, in_), path in found for each in in_ if (path / each).is_dir()]
+        with TemporaryDirectory() as name:
+            work, files = Path(name), self.files()
+            for file, text in files.items():
+                (work / file).write_text(text)
+            read = f"read_slang --top peer {' '.join(options)} --libext .sv --ignore-assertions {' '.join(files)}"
+            after = "hierarchy -top peer; proc; flatten; opt_clean; bwmuxmap; write_verilog -noattr peer.v"
+            run_yosys("\n".join([read, *after.split("; ")]), cwd=work)
+            return synthesize_other((work / "peer.v").read_text(), "peer")
 
     def files(self) -> dict[str, str]:
         """Return the packages and the top level; Verilator finds the rest by the names of modules."""

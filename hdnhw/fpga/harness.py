@@ -50,8 +50,9 @@ def ports_of(text: str, module: str) -> list[Port]:
     if body is None:
         raise ValueError(f"module must be one of the text, not {module!r}")
     declared = re.findall(r"^\s*(input|output)\s+(?:\[(\d+):0\]\s*)?(\w+);", body[2], re.MULTILINE)
-    ports = [Port(name, int(high or 0) + 1, direction == "input") for direction, high, name in declared]
     header = {name.strip() for name in body[1].split(",") if name.strip()}
+    # Functions have inputs, too.
+    ports = [Port(name, int(high or 0) + 1, way == "input") for way, high, name in declared if name in header]
     if {port.name for port in ports} != header:
         raise ValueError(f"{module}: ports must all be declared as vectors from 0, not as {sorted(header)}")
     return ports

@@ -147,9 +147,30 @@ def synthesize(spec: SynthSpec, *, root: Path = SYNTH_ROOT, say: Say = lambda _:
         If a tool is missing or fails; ``ROOT/DIGEST.failed`` keeps its files. If the device has too few sites, it is a
         TooLargeError.
     """
-    design = _design(spec)
-    folder = root / design.digest
-    result, cached = kept_result(folder, lambda work: _run_tools(design, work, say))
+    return _measured(_design(spec), root, say)
+
+
+def synthesize_other(text: str, module: str, *, seeds: int = 3, say: Say = lambda _: None) -> Result:
+    """Measure Verilog of others as a fabric on ECP5, as :func:`synthesize` does; ports `aclk` and `aresetn` are global.
+
+    Parameters
+    ----------
+    text : str
+        Verilog, as Yosys writes it.
+    module : str
+        The top level.
+    seeds : int
+        Of nextpnr.
+    """
+    family = FAMILIES["ecp5"]
+    assert family.placement is not None
+    about = {"spec": module, "unit": "fabric", "family": family.name, "frequency": family.placement.frequency}
+    whole = (text + with_one_clock(text, module, "around"), "around")
+    return _measured(_wrapped(family, about, whole, {}, is_single=False, seeds=seeds), SYNTH_ROOT, say)
+
+
+def _measured(design: _Design, root: Path, say: Say) -> Result:
+    result, cached = kept_result(root / design.digest, lambda work: _run_tools(design, work, say))
     return {**result, "cached": cached}
 
 
@@ -265,12 +286,27 @@ class _Unit:
 
 
 def _design(spec: SynthSpec) -> _Design:
-    family, is_single = FAMILIES[spec.family], spec.unit not in ("fabric", "chip")
-    placement = family.placement
-    unit = _UNITS[spec.unit](spec)
+    unit, family = _UNITS[spec.unit](spec), FAMILIES[spec.family]
     pins = {} if unit.node is None else node_pins(unit.machine, unit.node)
     constants = {name: value for name, (value, _) in pins.items()}
-    around, ports = unit_text(unit.module, ports_of(unit.text, unit.module), constants)
+    about, is_single = _about(spec, unit, family), spec.unit not in ("fabric", "chip")
+    if family.placement is not None:
+        about["frequency"] = family.placement.frequency if spec.frequency is None else spec.frequency
+    return _wrapped(family, about, (unit.text, unit.module), constants, is_single=is_single, seeds=spec.placements)
+
+
+def _wrapped(
+    family: Family,
+    about: Result,
+    unit: tuple[str, str],
+    constants: dict[str, int],
+    *,
+    is_single: bool,
+    seeds: int,
+) -> _Design:
+    """Put the wrapper around a unit, its text and its name, with some inputs tied to constants."""
+    placement, (unit_verilog, module) = family.placement, unit
+    around, ports = unit_text(module, ports_of(unit_verilog, module), constants)
     pinless = is_single and placement is not None and bool(placement.inside)
     buffer = "" if placement is None else placement.global_buffer
     wrapper = (
@@ -280,15 +316,13 @@ def _design(spec: SynthSpec) -> _Design:
     )
     pack: tuple[str, ...] = ()
     place: tuple[str, ...] = ()
-    about = _about(spec, unit, family)
     if placement is not None:
-        about["frequency"] = placement.frequency if spec.frequency is None else spec.frequency
         pack, place = _commands(placement, about["frequency"], pinless=pinless)
     return _Design(
         family=family,
-        seeds=spec.placements,
+        seeds=seeds,
         about=about,
-        text=f"{unit.text}\n{around}\n{wrapper}",
+        text=f"{unit_verilog}\n{around}\n{wrapper}",
         script=f"read_verilog -sv design.sv\n{family.script(WRAPPER, flat=is_single)}"
         f"write_json netlist.json\nstat {UNIT}\nstat {WRAPPER}\n",
         pack=pack,
