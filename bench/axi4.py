@@ -119,7 +119,7 @@ def own_column(size: Size, options: dict[str, Any]) -> list[str]:
 
 DEVICE_ROWS = (
     "LUT4", "flip-flops", "RAMs of 16 x 4 bits", "block RAMs", "sites", "fmax, MHz", "of each seed",
-    "read of one beat, neighbor, ns", "one to one, reads, GB/s",
+    "read of one beat, neighbor, ns", "one to one, reads, GB/s", "all to all, reads, GB/s",
 )  # fmt: skip
 
 
@@ -127,14 +127,14 @@ def on_a_device(cells: list[str], result: Mapping[str, Any]) -> list[str]:
     """Return the cells of what was measured on ECP5, with what its clock makes of cycles; see `DEVICE_ROWS`."""
     times, rams, mhz = dict(zip(FOUR.rows(), cells, strict=True)), result["ram_cells"], result["fmax_mhz"]
     first, *more = times["read of one beat, neighbor"].split(", ")
-    cycles, rate = float(more[0] if more else first), float(times["one to one, reads"])
+    cycles = float(more[0] if more else first)
     return [
         *(str(result[name]) for name in ("luts", "ff")),
         *(str(rams.get(name, 0)) for name in ("TRELLIS_DPR16X4", "DP16KD")),
         *(str(result[name]) for name in ("comb_sites", "fmax_mhz")),
         ", ".join(str(each) for each in result["fmax_of_seed"]),
         f"{1000 * cycles / mhz:.0f}",
-        f"{rate * mhz / 1000:.2f}",
+        *(f"{float(times[what]) * mhz / 1000:.2f}" for what in ("one to one, reads", "all to all, reads")),
     ]
 
 
@@ -142,7 +142,7 @@ def asked() -> tuple[bool, dict[str, tuple[type[Peer], dict[str, Path]]]]:
     """Return whether to synthesize, and the interconnects of other projects, with the folders of their libraries."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--synth", action="store_true", help="area and clock of those with 4 nodes on ECP5, too; an hour"
+        "--synth", action="store_true", help="area and clock of those with 4 nodes on ECP5, too; half an hour"
     )
     parser.add_argument("--axi", type=Path, metavar="DIR", help="pulp-platform/axi, for a column of its axi_xbar")
     parser.add_argument("--common-cells", type=Path, metavar="DIR", help="the pulp-platform/common_cells it asks for")
