@@ -33,8 +33,6 @@ class Size:
     Attributes
     ----------
     network : str
-    machines : dict of str to options
-        Name of a column -> options of its machine.
     idle : list of (int, str)
         Bytes of a burst of node 0, 0 of one beat, and whose memory it asks.
     busy : dict of str to (list of int, list of int)
@@ -44,7 +42,6 @@ class Size:
     """
 
     network: str
-    machines: dict[str, dict[str, Any]]
     idle: list[tuple[int, str]]
     busy: dict[str, tuple[list[int], list[int]]]
     kinds: tuple[tuple[str, ...], ...]
@@ -75,15 +72,15 @@ class Size:
         return idle + [f"{what}, {' and '.join(kinds)}" for what, kinds in product(self.busy, self.kinds)]
 
 
-EIGHT = {"packet_length": 8}
 MACHINES: dict[str, dict[str, Any]] = {
     "default": {},
-    "8 flits": EIGHT,
-    "8 flits, cut-through": {**EIGHT, "switching": "cut-through"},
+    "8 flits": {"packet_length": 8},
+    "8 flits, cut-through": {"packet_length": 8, "switching": "cut-through"},
 }
+"""Name of a column -> options of its machine."""
+
 FOUR = Size(
     "torus(2, 2)",
-    MACHINES,
     [(size, where) for size in (0, PIECE) for where in ("neighbor", "own memory")],
     {"one to one": ([0], [1]), "three to one": ([1, 2, 3], [0]), "all to all": ([0, 1, 2, 3], [0, 1, 2, 3])},
     KINDS,
@@ -91,7 +88,6 @@ FOUR = Size(
 NODES, DIAGONAL = list(range(16)), [0, 5, 10, 15]
 SIXTEEN = Size(
     "torus(4, 4)",
-    MACHINES,
     [(0, where) for where in ("neighbor", "farthest node", "own memory")],
     {
         "15 to 1": ([node for node in NODES if node != 5], [5]),
@@ -169,7 +165,7 @@ def main() -> None:
     """Print the tables."""
     is_synthesized, peers = asked()
     for size in (FOUR, SIXTEEN):
-        columns = {name: own_column(size, options) for name, options in size.machines.items()}
+        columns = {name: own_column(size, options) for name, options in MACHINES.items()}
         ports = len(size.busy["all to all"][0])
         for name, (kind, folders) in peers.items():
             columns[name] = size.column(kind(ports, folders), DATA_BYTES, ports - 1)

@@ -62,9 +62,8 @@ class Peer(ABC):
 
     def measure(self, case: Sequence[Load | Lone]) -> list[BurstTiming]:
         """See :meth:`AxiRates.measure`."""
-        paths = [path.absolute() for path in self.folders.values()]
-        includes = (f"+incdir+{path / each}" for path in paths for each in ("include", "hw/include"))
-        libraries = (each for path in paths for folder in ("src", "hw") for each in ("-y", str(path / folder)))
+        includes = (f"+incdir+{path}" for path in self._folders("include", "hw/include"))
+        libraries = (each for path in self._folders("src", "hw") for each in ("-y", str(path)))
         arguments = (*BUILD_ARGUMENTS, "-Wno-lint", "-Wno-fatal", "--no-assert", *includes, *libraries)
         control = control_text([], *(f'public_flat_rw -module "peer" -var "{name}"' for name in ("a*", "?_axi_*")))
         build = Build("axi_peer", {"bench.vlt": control, **self.files()}, "peer", arguments=arguments)
@@ -77,17 +76,21 @@ class Peer(ABC):
 
     def synthesize(self) -> dict[str, Any]:
         """See :func:`hdnhw.fpga.synth.synthesize_other`; Yosys reads it by slang."""
-        places = [path.absolute() for path in self.folders.values()]
-        found = product((("-I", ("include", "hw/include")), ("-y", ("src", "hw"))), places)
-        options = [f"{flag} {path / each}" for (flag, in_), path in found for each in in_ if (path / each).is_dir()]
+        options = [f"-I {path}" for path in self._folders("include", "hw/include")]
+        options += [f"-y {path}" for path in self._folders("src", "hw")]
         with TemporaryDirectory() as name:
             work, files = Path(name), self.files()
             for file, text in files.items():
                 (work / file).write_text(text)
             read = f"read_slang --top peer {' '.join(options)} --libext .sv --ignore-assertions {' '.join(files)}"
-            after = "hierarchy -top peer; proc; flatten; opt_clean; bwmuxmap; write_verilog -noattr peer.v"
-            run_yosys("\n".join([read, *after.split("; ")]), cwd=work)
+            after = ("hierarchy -top peer", "proc", "flatten", "opt_clean", "bwmuxmap", "write_verilog -noattr peer.v")
+            run_yosys("\n".join([read, *after]), cwd=work)
             return synthesize_other((work / "peer.v").read_text(), "peer")
+
+    def _folders(self, *names: str) -> list[Path]:
+        """Return those of the libraries' folders with some names that there are."""
+        found = (path.absolute() / name for path in self.folders.values() for name in names)
+        return [path for path in found if path.is_dir()]
 
     def files(self) -> dict[str, str]:
         """Return the packages and the top level; Verilator finds the rest by the names of modules."""
