@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from hdnhw.support.files import check_output, replacing
 from hdnhw.support.naming import named
@@ -13,6 +13,13 @@ def check_columns(what: str, path: Path) -> None:
     """Raise SpecError unless :func:`write_columns` can write a file of this name; `what` names it."""
     check_output(named(what), path, (".parquet", ".csv"))
     import_module("pyarrow")  # an error now, not after the work
+
+
+def read_parquet(file: BinaryIO) -> Any:
+    """Return the pyarrow.Table of a Parquet file."""
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(file).read(use_threads=False)  # a thread with Python's file may abort its end
 
 
 def write_columns(columns: Mapping[str, Any], path: Path) -> None:

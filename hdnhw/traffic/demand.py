@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.support.columns import read_parquet
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import choices_text
 from hdnhw.topology.graph import Network
@@ -153,10 +154,8 @@ def _read_npy(path: Path) -> Matrix:
 
 
 def _read_parquet(path: Path) -> Matrix:
-    from pyarrow import parquet
-
     with path.open("rb") as file:
-        table = parquet.ParquetFile(file).read(use_threads=False)  # a thread with Python's file may abort its end
+        table = read_parquet(file)
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
     if set(COLUMNS) <= set(columns):
         return _of_pairs(path.name, [columns[name] for name in COLUMNS], (), path)

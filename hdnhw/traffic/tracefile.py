@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import numpy.typing as npt
 
+from hdnhw.support.columns import read_parquet
 from hdnhw.support.errors import SpecError
 from hdnhw.support.naming import named
 from hdnhw.traffic.netrace import MAGIC, read_netrace
@@ -90,10 +91,9 @@ def _read_text(file: BinaryIO, name: str, nodes: int, packet_length: int) -> Tra
 
 def _read_parquet(file: BinaryIO, name: str, nodes: int, packet_length: int) -> Trace:
     import pyarrow
-    from pyarrow import parquet
 
     try:
-        table = parquet.ParquetFile(file).read(use_threads=False)  # a thread with Python's file may abort its end
+        table = read_parquet(file)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"{name}: must be a Parquet file: {reason}") from None

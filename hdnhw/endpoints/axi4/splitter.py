@@ -166,6 +166,7 @@ class BurstSplitter(wiring.Component):
             ]
         aligned = Cat(bit & ~above for bit, above in zip(part.addr[:_SIZE], _ones(part.size), strict=True))
         behind, others, is_turn = Signal(_PAGE), Signal(8), Signal()
+        # The last beat of a part that does not fit, and its beats; both in registers, as an adder and a shifter follow.
         at_end, moved, was_cut = Signal(len(part.end), init=beats - 1), Signal(range(beats + 1), init=beats), Signal()
         with m.If(state[_State.OFFER] | state[_State.MOVE]):
             m.d.sync += [at_end.eq(Mux(self.cut, self.cut_at, Const(beats - 1, len(at_end)))), was_cut.eq(self.cut)]

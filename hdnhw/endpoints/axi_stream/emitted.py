@@ -1,6 +1,7 @@
 """Verilog of a fabric with AXI endpoints, and what the manifest says of it."""
 
 import re
+from functools import cached_property
 from typing import Any
 
 from hdnhw.endpoints.axi_stream.axi_fabric import AxiComponent, AxiFabric
@@ -66,8 +67,12 @@ class EmittedAxi(EmittedEndpoints):
         own = super().clocked(port)
         if port.startswith("s_axil"):
             return own
-        soft = re.findall(r"^    \.reset\((\w+)\)", self.text, re.MULTILINE)[-1]
-        return Clocked(own.clk, f"{own.rst} || {soft}")
+        return Clocked(own.clk, f"{own.rst} || {self._soft_reset}")
+
+    @cached_property
+    def _soft_reset(self) -> str:
+        """The wire of the top level by which the registers reset the rest."""
+        return str(re.findall(r"^    \.reset\((\w+)\)", self.text, re.MULTILINE)[-1])
 
     def entry(self) -> dict[str, Any]:
         """See :meth:`EmittedEndpoints.entry`."""
