@@ -48,7 +48,7 @@ def draw(rng, width):
 def test_parts_have_the_strobes_of_the_burst(simulate, send, receive, machine):
     memory, rng = machine.endpoint_format, random.Random(1)
     width, most, dut = memory.bytes, memory.payload_flits, WriteRequester(memory, machine.address)
-    bursts, got, responses = [draw(rng, width) for _ in range(40)], [], []
+    bursts, got, responses, most_owed = [draw(rng, width) for _ in range(40)], [], [], 0
     nodes = [3 if rng.random() < 0.1 else 2 for _ in bursts]  # 3 is no node
     total = sum(len(words) for to, (_, words) in zip(nodes, bursts, strict=True) if to == 2)
 
@@ -68,9 +68,29 @@ def test_parts_have_the_strobes_of_the_burst(simulate, send, receive, machine):
             await send(ctx, dut.w, [*items[:-1], {**items[-1], "last": 1}], pause)
 
     async def network(ctx):
-        """Take packets, and answer each."""
-        count = 0
+        """Take packets, and answer them late: when every tag is in use there is no other packet."""
+        nonlocal most_owed
+        count, owed = 0, []
+
+        async def answer():
+            ctx.set(dut.answer.tag, owed.pop(0))
+            ctx.set(dut.answered, 1)
+            await ctx.tick()
+            ctx.set(dut.answered, 0)
+
         while count < total:
+            if len(owed) == memory.tags:
+                for _ in range(2 * most + 8):
+                    assert not ctx.get(dut.packet.head.valid)
+                    await ctx.tick()
+            while len(owed) == memory.tags or (owed and rng.random() < 0.2):
+                await answer()
+            quiet = 0
+            while not ctx.get(dut.packet.head.valid):  # parts that are refused have tags, too
+                await ctx.tick()
+                quiet += 1
+                if owed and quiet % (4 * most + 20) == 0:
+                    await answer()
             (bits,) = await receive(ctx, dut.packet.head, 1, pause)
             head = dut.packet.head.payload.shape().from_bits(bits)
             words = []
@@ -83,15 +103,17 @@ def test_parts_have_the_strobes_of_the_burst(simulate, send, receive, machine):
                 ctx.set(dut.packet.take, 0)
             count += len(words)
             got.append(({name: getattr(head, name) for name in memory.header_fields}, words))
-            ctx.set(dut.answer.tag, head.tag)
-            ctx.set(dut.answered, 1)
-            await ctx.tick()
-            ctx.set(dut.answered, 0)
+            assert head.tag not in owed
+            owed.append(head.tag)
+            most_owed = max(most_owed, len(owed))
+        while owed:
+            await answer()
 
     async def answers(ctx):
         responses.extend(await receive(ctx, dut.b, len(bursts), pause))
 
     simulate(dut, ask, write, network, answers, cycles=30_000)
+    assert most_owed == memory.tags
     came = [dut.b.payload.shape().from_bits(bits) for bits in responses]
     assert [(one.id, one.resp) for one in came] == [(i % 16, 3 if to == 3 else 0) for i, to in enumerate(nodes)]
     parts = iter(got)
